@@ -1,8 +1,8 @@
 """Runs a SavedModel in TensorFlow's C loader, the one TensorFlow Serving uses.
 
-This file stands alone: it imports neither TensorFlow's Python package nor
-Keras nor anything of ours, so that what works here works in a server. Run it
-as a script in a process of its own:
+This file stands alone: it imports neither TensorFlow's Python package nor Keras
+nor any module of this project. So what works here works in a server. Run it as
+a script in its own process:
 
     python c_loader.py MODEL_DIRECTORY < requests.json > answers.json
 
@@ -31,20 +31,20 @@ _NUMBERS = {
     10: np.bool_,
 }
 _STRING_BYTES = 24  # sizeof(TF_TString)
-# Ops that are not TensorFlow's own -> the file in a package that has them.
-# TensorFlow Serving has those of TF-Text built in.
+# Ops that are not TensorFlow's own -> their file in a package. TensorFlow
+# Serving has those of TF-Text built in.
 _LIBRARIES = {
     op: ("tensorflow_text", f"python/ops/{name}.so")
     for op, name in (
         (b"SentencepieceOp", "_sentencepiece_tokenizer"),
-        # The tokenizers of pretrained encoders.
+        # For the tokenizers of pretrained encoders.
         (b"RegexSplitWithOffsets", "_regex_split_ops"),
         (b"CaseFoldUTF8", "_normalize_ops"),
         (b"NormalizeUTF8", "_normalize_ops"),
         (b"FastWordpieceTokenizeWithOffsets", "_fast_wordpiece_tokenizer"),
     )
 }
-# The server has XLA off; so must have whoever wants to know what it does.
+# The server runs without XLA, and so must this.
 _DISABLE_XLA = "_ZN10tensorflow21DisableXlaCompilationEv"
 
 
@@ -61,7 +61,7 @@ class _Buffer(ctypes.Structure):
 
 
 def _folder(package: str) -> str:
-    """Where a package is; it is not imported."""
+    """The folder of a package, which is not imported."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError(f"the package {package} is not installed")
@@ -269,7 +269,7 @@ class SavedModel:
         }
 
     def _load_ops(self, directory: str) -> None:
-        """Loads the libraries of ops that the model has."""
+        """Loads the libraries of the model's ops."""
         with open(os.path.join(directory, "saved_model.pb"), "rb") as file:
             content = file.read()
         for name, (package, path) in _LIBRARIES.items():
@@ -296,7 +296,7 @@ class SavedModel:
         tensor = self._framework.TF_AllocateTensor(_STRING, shape, 1, size)
         start = self._framework.TF_TensorData(tensor)
         for number, value in enumerate(values):
-            # Undecodable bytes travel as surrogates in JSON.
+            # JSON carries undecodable bytes as surrogates.
             encoded = value.encode("utf-8", errors="surrogateescape")
             place = start + number * _STRING_BYTES
             self._core.TF_StringInit(place)
@@ -327,7 +327,7 @@ class SavedModel:
 
 
 def _seconds(model: SavedModel, request: dict) -> float:
-    """How long one request takes."""
+    """The duration of one request."""
     start = time.perf_counter()
     model.run(request["signature"], request["inputs"])
     return time.perf_counter() - start

@@ -20,7 +20,7 @@ def run_in_c_loader(model: str, requests: list[dict]) -> dict[str, Any]:
 
     Returns:
         `answers`, a list of dicts of `outputs`; `signatures`; and `imported`,
-        which Python packages the process should not have had but did.
+        the Python packages that the process imported but should not have.
 
     Raises:
         RunError: TensorFlow cannot load or run the model.

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-# As `mtl_tf.evaluation.probabilities` has it.
+# The same as in `mtl_tf.evaluation.probabilities`.
 _SMALLEST = 1e-30
-# A probability that nothing has.
+# Above every probability.
 _NEVER = 2.0
 
 
 class Temperatures:
-    """What the logits of each task are divided by.
+    """The temperatures that divide the logits of each task.
 
     Args:
-        tasks: of the run, some with a fitted "temperature".
+        tasks: the run's tasks, some with a fitted "temperature".
     """
 
     def __init__(self, tasks: Sequence[Mapping[str, Any]]):
@@ -28,10 +28,11 @@ class Temperatures:
         return tf.gather(self._values, tf.maximum(number, 0))[:, None]
 
     def softmax(self, scores: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
-        """Probabilities of labels of which each row has one.
+        """Probabilities of labels, one of which each row has.
 
         Args:
-            scores: the model's, float32 [batch, labels]; rows of zeros stay.
+            scores: the model's scores, float32 [batch, labels]; rows of zeros
+                stay.
             number: int32 [batch], the task of each row; -1 if unknown.
         """
         if not self._any:
@@ -44,21 +45,21 @@ class Temperatures:
         return tf.math.divide_no_nan(powers, total)
 
     def sigmoid(self, scores: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
-        """Probabilities of labels by themselves; arguments as of `softmax`."""
+        """Independent probabilities of labels; arguments as for `softmax`."""
         if not self._any:
             return scores
         odds = tf.math.log(tf.maximum(scores, _SMALLEST))
         odds -= tf.math.log(tf.maximum(1.0 - scores, _SMALLEST))
-        # Exactly 0 stays so: no task, or no label of its own.
+        # Exact zeros stay: there is no task, or it lacks the label.
         tempered = tf.sigmoid(odds / self._of_rows(number))
         return tf.where(scores > 0.0, tempered, 0.0)
 
 
 class Decisions:
-    """From which probability on one label of a task is given.
+    """The probability thresholds for one label of a task.
 
     Args:
-        tasks: of the run, some with a fitted "decision".
+        tasks: the run's tasks, some with a fitted "decision".
     """
 
     def __init__(self, tasks: Sequence[Mapping[str, Any]]):
@@ -76,11 +77,11 @@ class Decisions:
     def labels(
         self, predicted: tf.Tensor, scores: tf.Tensor, number: tf.Tensor
     ) -> tf.Tensor:
-        """The numbers of the labels that are given, int32 [batch].
+        """The predicted label ids after thresholds, int32 [batch].
 
         Args:
-            predicted: the model's, likewise.
-            scores: the probabilities that are served, [batch, labels].
+            predicted: the model's label ids, int32 [batch].
+            scores: the served probabilities, [batch, labels].
             number: int32 [batch], the task of each row; -1 if unknown.
         """
         if not self._any:

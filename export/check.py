@@ -18,9 +18,10 @@ FAILED = 2
 
 
 def compare(expected: Any, actual: Any) -> float:
-    """The greatest difference of two nested lists; inf where they differ.
+    """The largest difference of two nested lists; inf if they do not match.
 
-    None is expected where a number was not finite: JSON has no other word.
+    None is expected for a number that is not finite, as JSON has no other
+    value.
     """
     if isinstance(expected, list):
         if not isinstance(actual, list) or len(expected) != len(actual):
@@ -31,7 +32,7 @@ def compare(expected: Any, actual: Any) -> float:
     if expected is None:
         is_number = isinstance(actual, (int, float))
         return 0.0 if is_number and not math.isfinite(actual) else float("inf")
-    if expected == actual:  # Older exports have infinities themselves.
+    if expected == actual:  # Older exports contain infinities.
         return 0.0
     if isinstance(expected, str) or isinstance(actual, str):
         return float("inf")
@@ -46,8 +47,8 @@ def check(model: str) -> list[dict[str, Any]]:
         model: see `exported_files.version_of`.
 
     Returns:
-        Per signature `signature`, `examples`, the greatest `difference` of
-        an output, and whether it is `ok`.
+        For each signature `signature`, `examples`, the largest `difference` of
+        an output, and `ok`.
 
     Raises:
         RunError: the model cannot be run, or has no recorded answers.
@@ -87,22 +88,22 @@ def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
-    """Asks an export about texts of a task, in the C loader.
+    """Predicts texts of a task with an export, in the C loader.
 
     Args:
         model: see `exported_files.version_of`.
         task: the task's name.
-        texts: each an example; one of several texts has tabs between them.
-            Where the export has a question for all examples of the task, that
-            may be empty, or missing with its tab.
+        texts: one for each example; if an example has several texts, tabs
+            separate them. If the export has a question for all examples of the
+            task, the question may be empty, or missing together with its tab.
 
     Returns:
-        Per example its texts, `task`, and what
-        `mtl_tf.runs.loaded_run.Run.predict` gives.
+        For each example its texts, `task`, and the fields of
+        `mtl_tf.runs.loaded_run.Run.predict`.
 
     Raises:
         RunError: the model cannot be run or has no such task.
-        ConfigError: an example does not have as many texts as the task.
+        ConfigError: an example has another number of texts than the task.
     """
     model = exported_files.checked_version(model)
     names = exported_files.inputs_of(model, task)
@@ -130,7 +131,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _texts(text: str, names: Sequence[str], question: str) -> list[str]:
-    """What stands between the tabs, with the question of all examples."""
+    """The tab-separated parts, with the question of all examples."""
     row = text.split("\t") if len(names) > 1 else [text]
     if not question:
         return row
@@ -144,30 +145,29 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "model",
         None,
-        "a version directory of an export, or the folder above, whose newest "
-        "version it is then",
+        "version directory of an export, or its parent folder, for the newest "
+        "version",
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "task", None, "task of the texts to ask about", flag_values=values
-    )
+    flags.DEFINE_string("task", None, "task of --text", flag_values=values)
     flags.DEFINE_multi_string(
         "text",
         [],
-        "a text to ask the export about; may be repeated",
+        "text to predict; may be repeated",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "latency",
         0,
-        "if not 0, ask so often about one text and print how long it takes",
+        "if not 0, predict one text this many times and print how long it "
+        "takes",
         lower_bound=0,
         flag_values=values,
     )
     flags.DEFINE_integer(
         "words",
         100,
-        "of the text of --latency",
+        "number of words in the text of --latency",
         lower_bound=1,
         flag_values=values,
     )
@@ -178,7 +178,7 @@ def main(values: flags.FlagValues) -> int:
     if values.text:
         if not values.task:
             raise ConfigError("--text needs --task: which task is it for?")
-        # Bytes that are not UTF-8 are U+FFFD, as the export reads them.
+        # Bytes that are not UTF-8 become U+FFFD, as in the export.
         encoded = [t.encode("utf-8", "surrogateescape") for t in values.text]
         texts = [text.decode("utf-8", "replace") for text in encoded]
         for answer in ask(values.model, values.task, texts):
@@ -210,18 +210,20 @@ PROGRAM = runner.Program(
     package="export",
     script="mtl-check",
     summary="""
-    Runs every signature of an export in TensorFlow's C loader, which model
-    servers use, in a process without Keras and without this package, and
-    compares the answers with those recorded at export (difference at most
-    1e-5). Exit status 2 if one differs. With --text it asks the export, with
-    --latency it measures how long one text takes.
+    Checks an export in TensorFlow's C loader, which model servers use, in a
+    process without Keras and without this package. It runs each signature and
+    compares the answers with those recorded at export. If they differ by more
+    than 1e-5, the exit status is 2.
+
+    With --text, it predicts texts instead. With --latency, it measures the time
+    for one text.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         ("Check every signature", "--model=runs/quickstart/export/1"),
         (
-            "Ask",
+            "Predict a text",
             "--model=runs/quickstart/export/1 --task=films "
             '--text="an unpredictable story , and well told"',
         ),

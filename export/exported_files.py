@@ -1,4 +1,4 @@
-"""What an export has in files beside its graph."""
+"""The files of an export besides its graph."""
 
 import os
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from mtl_tf.core import digests, files
 from mtl_tf.core.errors import RunError
 
-#: The folder, in a version directory, of what is not the graph's.
+#: The folder of these files in a version directory.
 FOLDER = "assets.extra"
-#: The answers to the warm-up requests, there.
+#: The file of the answers to the warm-up requests.
 ANSWERS = "warmup_answers.json"
 LABELS = "labels.json"
-#: How texts are written, of tasks whose answers are.
+#: The decoding options of tasks whose answers are texts.
 DECODING = "decoding.json"
 
 
@@ -19,8 +19,8 @@ def version_of(model: str) -> str:
     """The version directory that a model server would serve.
 
     Args:
-        model: a version directory, or the folder of several, whose names are
-            numbers: the greatest counts.
+        model: a version directory, or the folder of several. Their names are
+            numbers, and the largest is taken.
 
     Raises:
         RunError: it is neither.
@@ -44,7 +44,7 @@ def version_of(model: str) -> str:
 
 
 def checked_version(model: str) -> str:
-    """The version directory, see `version_of`, with its files as exported.
+    """The version directory, see `version_of`, if its files are unchanged.
 
     Raises:
         RunError: there is none, or its vocabulary, labels or graph were
@@ -52,7 +52,7 @@ def checked_version(model: str) -> str:
     """
     model = version_of(model)
     path = os.path.join(model, FOLDER, digests.FILE)
-    if os.path.exists(path):  # Older exports have none.
+    if os.path.exists(path):  # Older exports lack it.
         digests.check(model, digests.read(path), "was exported")
     return model
 
@@ -61,7 +61,7 @@ def calls(model: str) -> list[dict[str, Any]]:
     """The recorded calls of an export, with their answers.
 
     Raises:
-        RunError: there are none, or something else stands there.
+        RunError: there are none, or the file has other contents.
     """
     path = os.path.join(model, FOLDER, ANSWERS)
     calls = files.read_json(path)
@@ -87,8 +87,8 @@ def _is_call(call: Any) -> bool:
 
 
 def inputs_of(model: str, task: str) -> list[str]:
-    """The names of a signature's inputs, as its recorded call has them."""
-    # What is no export is told where it is loaded.
+    """The names of a signature's inputs, from its recorded call."""
+    # The loader reports what is no export.
     is_export = os.path.exists(os.path.join(model, FOLDER, ANSWERS))
     for call in calls(model) if is_export else ():
         if call["signature"] == task:
@@ -97,9 +97,9 @@ def inputs_of(model: str, task: str) -> list[str]:
 
 
 def question_of(model: str, task: str) -> str:
-    """What a signature asks where its rows do not; "" if it is to be told.
+    """The question of a signature for all its rows, or "".
 
-    Exports of other types of tasks and older ones have no questions.
+    Exports of other task types, and older ones, have no questions.
     """
     path = os.path.join(model, FOLDER, DECODING)
     if not os.path.exists(path):
@@ -110,5 +110,5 @@ def question_of(model: str, task: str) -> str:
 def types_of(model: str) -> dict[str, str]:
     """The type of each task of an export."""
     tasks = files.read_json(os.path.join(model, FOLDER, LABELS))["tasks"]
-    # Older exports say kind.
+    # In older exports the field is "kind".
     return {task["name"]: task.get("type") or task["kind"] for task in tasks}

@@ -1,4 +1,4 @@
-"""How long an export takes for one text, in TensorFlow's C loader."""
+"""Measures an export's latency for one text, in TensorFlow's C loader."""
 
 import math
 import statistics
@@ -14,18 +14,18 @@ from .c_loader_process import run_in_c_loader
 def measure(
     model: str, rounds: int, words: int = 100, task: str = ""
 ) -> list[dict[str, Any]]:
-    """How long an export takes for one text, in the C loader.
+    """Measures an export's latency for one text, in the C loader.
 
     Args:
         model: see `exported_files.version_of`.
-        rounds: how often each signature is asked; as often it is asked
-            before, which does not count.
-        words: of the text; of several texts, of each.
-        task: the signature; "" for all that are of one task.
+        rounds: the number of calls of each signature, after as many calls that
+            are not measured.
+        words: the words of the text, or of each of several texts.
+        task: the signature; "" for all signatures of single tasks.
 
     Returns:
-        By signature "signature", "words", and "median" and "percentile_95"
-        of the milliseconds.
+        For each signature "signature", "words", and the "median" and the
+        "percentile_95" in milliseconds.
 
     Raises:
         RunError: the model cannot be run, or has no recorded answers.

@@ -20,7 +20,7 @@ _WARMUP_TEXTS = (
 
 
 def next_version(export_dir: str) -> int:
-    """One more than the greatest version below `export_dir`, or 1."""
+    """One more than the largest version in `export_dir`, or 1."""
     names = os.listdir(export_dir) if os.path.isdir(export_dir) else []
     return max((int(n) for n in names if n.isdecimal()), default=0) + 1
 
@@ -28,32 +28,32 @@ def next_version(export_dir: str) -> int:
 def export(
     run: Any, export_dir: str, version: int = 0, weights: str = "float32"
 ) -> str:
-    """Writes a run as one SavedModel version directory.
+    """Writes a run as one version directory of a SavedModel.
 
-    It computes in float32, in whatever precision the run was trained: its
-    weights are float32, and the processors of servers are at home there. It
-    has a signature for each task, by the task's name, with the inputs and the
-    outputs of its type, such as `text -> label, scores, classes` (see
-    `export.task_types`). Where all tasks are of one type,
-    `serving_default(text, task)` takes rows of any task (of question
-    answering `serving_default(question, context)`); where they are of
-    several, whose outputs look different, there is no `serving_default`.
-    The vocabularies travel as assets; labels, results, how translations are
-    looked for, and warm-up requests in `assets.extra`.
+    The export has float32 weights and computes in float32, in whatever
+    precision the run was trained, as servers' processors do best. It has a
+    signature for each task, by the task's name, with the inputs and outputs of
+    its type, such as `text -> label, scores, classes` (see
+    `export.task_types`). If all tasks have one type, `serving_default(text,
+    task)` takes rows of any task (for question answering
+    `serving_default(question, context)`). Several types have different outputs,
+    so there is no `serving_default`. The vocabularies are saved as assets.
+    Labels, results, decoding options and warm-up requests are in
+    `assets.extra`.
 
     Args:
-        run: what `mtl_tf.load` returns.
-        export_dir: holds the versions, as a model server expects.
-        version: the version's number; 0 for the next free one.
-        weights: what they are stored as; see `stored_weights`.
+        run: the return value of `mtl_tf.load`.
+        export_dir: the parent of the versions, as a model server expects.
+        version: the version number; 0 for the next free one.
+        weights: the format of the stored weights; see `stored_weights`.
 
     Returns:
         The version directory.
 
     Raises:
         RunError: the version exists already, or `export_dir` is not writable.
-        ConfigError: a task has the name of a reserved signature, an unknown
-            form of weights, or the run was loaded with its last weights.
+        ConfigError: a task has the name of a reserved signature, the format of
+            weights is unknown, or the run was loaded with its last weights.
     """
     check(run, export_dir, version, weights)
     with files.hidden_directory(_path(export_dir, version)) as directory:
@@ -62,19 +62,19 @@ def export(
 
 
 def check(run: Any, export_dir: str, version: int, weights: str) -> None:
-    """Refuses what `export` would, whose arguments and errors these are."""
+    """Refuses what `export` refuses, with the same arguments and errors."""
     checks.one_of("weights", weights, WEIGHTS)
     run.check_best("an export, with its results.json,")
     checks.not_negative_integer("version", version)
     for task in run.tasks:
-        # Configs refuse them; a run may be older than that.
+        # Configs refuse such names, but a run may be older than that check.
         if task["name"] in RESERVED_TASKS:
             raise ConfigError(
                 f"a task cannot be exported under the name {task['name']!r}: "
                 f"{', '.join(RESERVED_TASKS)} are reserved"
             )
     with files.hidden_directory(_path(export_dir, version)):
-        pass  # It can be made.
+        pass  # It will be created.
 
 
 def _path(export_dir: str, version: int) -> str:
@@ -82,9 +82,9 @@ def _path(export_dir: str, version: int) -> str:
 
 
 def _published(directory: str, export_dir: str, version: int) -> str:
-    """Gives an export its number and returns its path.
+    """Renames a complete export to its version and returns the path.
 
-    Another export may have taken the next number while this one was written.
+    Another export may have taken the version in the meantime.
     """
     while True:
         path = _path(export_dir, version)
@@ -106,7 +106,7 @@ def _write(run: Any, directory: str, weights: str) -> None:
     from . import exported_files, serving, stored_weights, warmup
 
     models = _models(run)
-    # In place of the models, of whose weights Keras's archive writes each one
+    # Stored instead of the models, as Keras's archive writes their weights
     # twice.
     stored = {
         number: stored_weights.StoredWeights(model, weights)
@@ -117,14 +117,14 @@ def _write(run: Any, directory: str, weights: str) -> None:
     archive = keras.export.ExportArchive()
     for item in stored.values():
         archive.track(item)
-    # Keras's archive tracks tables only inside a module of their own.
+    # Keras's archive tracks tables only inside their own module.
     tables = tf.Module()
     tables.all = list(run.encoder.tables)
     tables.more = [t for item in served.values() for t in item.tables]
     archive.track(tables)
     for name, function in functions.items():
         archive.add_endpoint(name, function)
-    # Servers have no use for the backward loops, half of what is to be traced.
+    # Servers do not need backward loops, which take half of the tracing.
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     archive.write_out(directory, options, verbose=False)
     _clean(
@@ -139,11 +139,11 @@ def _write(run: Any, directory: str, weights: str) -> None:
     for item in served.values():
         for name, value in item.extra.items():
             files.write_json(os.path.join(extra, name), value)
-    # TensorFlow has checksums of the weights.
+    # TensorFlow itself has checksums of the weights.
     names = [
         *(f"assets/{name}" for name in os.listdir(f"{directory}/assets")),
         *("saved_model.pb", f"{exported_files.FOLDER}/labels.json"),
-        # A server does not load a version whose requests it cannot read.
+        # A server refuses a version whose requests it cannot read.
         f"{exported_files.FOLDER}/{warmup.REQUESTS}",
     ]
     digest_of = digests.of_files(directory, names)
@@ -151,16 +151,16 @@ def _write(run: Any, directory: str, weights: str) -> None:
 
 
 def _clean(directory: str, drop: Sequence[str]) -> None:
-    """Takes from a SavedModel what is of no use to servers.
+    """Removes from a SavedModel what servers do not need.
 
-    Signatures: Keras gives the first endpoint a second name,
-    `serving_default`, unless there is one; which task it answers for would be
-    a matter of chance. And the names of gradients that are not in the file:
-    Python warns of each of them whenever the model is loaded.
+    First, signatures. Keras names the first endpoint also `serving_default` if
+    there is none, and the task that it answers for would be arbitrary. Second,
+    names of gradients that are not in the file: Python warns of each when the
+    model is loaded.
 
     Args:
-        directory: of the SavedModel.
-        drop: names of signatures.
+        directory: the SavedModel's directory.
+        drop: names of the signatures to remove.
     """
     from tensorflow.core.protobuf import saved_model_pb2
 
@@ -184,12 +184,12 @@ def _clean(directory: str, drop: Sequence[str]) -> None:
         return
     with open(path, "wb") as file:
         file.write(model.SerializeToString(deterministic=True))
-    # It is the old file's, and models need not have one.
+    # It belongs to the old file, and models do not need one.
     os.unlink(os.path.join(directory, "fingerprint.pb"))
 
 
 def _models(run: Any) -> list:
-    """The model of each task; copies where fine-tuning made them differ."""
+    """The model of each task; copies where fine-tuned weights differ."""
     from mtl_tf.runs.building import build
 
     by_weights: dict[str, Any] = {}
@@ -197,7 +197,7 @@ def _models(run: Any) -> list:
     for task in run.tasks:
         path = run.weights_for(task["name"])
         if path not in by_weights:
-            # Whatever it was trained in, an export computes in float32.
+            # An export computes in float32, whatever the precision of training.
             training = {**run.config["training"], "mixed_precision": "float32"}
             config = {**run.config, "training": training}
             copy = build(config, run.encoder, run.tasks)
@@ -255,37 +255,41 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "export_dir",
         None,
-        "folder that gets a numbered version, as a model server wants it",
+        "folder to write the numbered version to, in the layout of model "
+        "servers",
         flag_values=values,
     )
     flags.DEFINE_integer(
-        "version", 0, "number of the version; 0: the next", flag_values=values
+        "version",
+        0,
+        "number of the version; 0 for the next one",
+        flag_values=values,
     )
     flags.DEFINE_enum(
         "weights",
         "float32",
         WEIGHTS,
-        "what weights are stored as; bfloat16 and int8 (with a scale for each "
-        "channel) are turned into float32 when a text is read. The change of "
+        "type of the stored weights. bfloat16 and int8 (with a scale for each "
+        "channel) are converted to float32 when a text is read. The change of "
         "the scores is printed",
         flag_values=values,
     )
     flags.DEFINE_string(
         "score_split",
         "validation",
-        'split on which the change of the scores is measured; "" does not',
+        'split on which to measure the change of the scores; "" for none',
         flag_values=values,
     )
     common_flags.define_data(values)
     common_flags.define_decoding(values)
-    common_flags.define_alignments(values, "signatures give")
+    common_flags.define_alignments(values, "as an output of signatures")
 
 
 def main(values: flags.FlagValues) -> None:
     """Exports and prints the version directory."""
     import tensorflow as tf
 
-    # An export made where a GPU is visible can hold kernels that only it has.
+    # With a visible GPU, an export can contain kernels for GPUs only.
     tf.config.set_visible_devices([], "GPU")
     import mtl_tf
     from mtl_tf.training.signals import sigterm_raises
@@ -298,7 +302,7 @@ def main(values: flags.FlagValues) -> None:
             values.model_dir,
         )
     with sigterm_raises("stopped before the export was complete"):
-        # Before anything is written, since a flag may be wrong.
+        # Before writing anything, as a flag may be wrong.
         check(run, values.export_dir, values.version, values.weights)
         change = _change(run, values)
         path = export(run, values.export_dir, values.version, values.weights)
@@ -314,7 +318,7 @@ def main(values: flags.FlagValues) -> None:
 
 
 def _change(run: Any, values: flags.FlagValues) -> dict[str, tuple]:
-    """What the form of the weights costs, where that is asked for."""
+    """How much the stored format changes the scores, if asked for."""
     from . import stored_weights
 
     if values.weights == "float32" or not values.score_split:
@@ -328,11 +332,11 @@ def _change(run: Any, values: flags.FlagValues) -> dict[str, tuple]:
         logging.warning("The scores are not compared: %s", error)
         return {}
     finally:
-        run.loaded = None  # what it has is rounded
+        run.loaded = None  # its weights are rounded now
 
 
 def _print_size(run: Any, path: str, weights: str) -> None:
-    """What the form of the weights has saved."""
+    """Prints how much space the stored format saves."""
     size = sum(
         os.path.getsize(os.path.join(path, "variables", name))
         for name in os.listdir(os.path.join(path, "variables"))
@@ -347,15 +351,15 @@ def _print_size(run: Any, path: str, weights: str) -> None:
 
 
 def _all(run: Any) -> list:
-    """The weights of every copy of the model that an export holds."""
+    """The weights of all copies of the model in an export."""
     paths = {run.weights_for(task["name"]) for task in run.tasks}
     return list(run.model.variables) * len(paths)
 
 
 def _check_command() -> str:
-    """How `export.check` is started where this program was so."""
+    """The command of `export.check` for the way this program was started."""
     if PROGRAM.command() == PROGRAM.installed_as():
-        return "mtl-check"  # There is no `export` to start.
+        return "mtl-check"  # The package `export` is not here to start.
     return "python -m export.check"
 
 
@@ -365,9 +369,9 @@ PROGRAM = runner.Program(
     script="mtl-export",
     summary="""
     Exports the best weights of a trained run as a SavedModel that takes raw
-    strings: a signature for each task, and, where all tasks are of one type,
-    serving_default for texts of any task. It is complete or absent: an
-    existing version is never touched.
+    strings. It has a signature for each task. If all tasks are of one type,
+    serving_default takes texts of any task. An export is complete or absent.
+    Existing versions are never changed.
     """,
     main=main,
     define_flags=define_flags,
@@ -377,7 +381,7 @@ PROGRAM = runner.Program(
             "--model_dir=runs/quickstart --export_dir=runs/quickstart/export",
         ),
         (
-            "A quarter of the bytes",
+            "A quarter of the size",
             "--model_dir=runs/quickstart --export_dir=runs/small "
             "--weights=int8",
         ),

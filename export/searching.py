@@ -1,4 +1,4 @@
-"""Serving of models that write texts, by search in the graph."""
+"""Serves models that write texts, by a search in the graph."""
 
 import dataclasses
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from .serving import Served, Tensors, rows_of, updated
 
 
 class ServedSearch(Served):
-    """Tasks whose answers are searched for, with the run's decoder.
+    """Tasks whose answers are found by the run's decoder.
 
     Attributes:
-        first: the feature that tells how long a text is; 0 is padding.
+        first: the feature that gives the length of a text; 0 is padding.
     """
 
     first = "tokens"
@@ -24,7 +24,7 @@ class ServedSearch(Served):
     def __init__(self, run, models, tasks, **options):
         decoder = run.predictor.decoder
         self.decoding = decoder.decoding
-        # What serves is a search with each model.
+        # Serves a search with each model instead of the model.
         searching = {
             id(model): type(decoder)(model, run.encoder, self.decoding)
             for model in models
@@ -38,25 +38,25 @@ class ServedSearch(Served):
 
     @property
     def tables(self) -> list[Any]:
-        """Those that turn ids into words."""
+        """The tables that turn ids into words."""
         return [t for model in {*self.models} for t in model.tables]
 
     @property
     def extra(self) -> dict[str, Any]:
-        """How answers are looked for."""
+        """The decoding options."""
         return {exported_files.DECODING: dataclasses.asdict(self.decoding)}
 
     def searched(
         self, features: Tensors, search: Callable[[Tensors, tf.Tensor], Tensors]
     ) -> Tensors:
-        """Searches for some texts after the others, in the order of length.
+        """Searches in batches of texts, sorted by length.
 
-        As `search_batches.by_length` does.
+        As in `search_batches.by_length`.
 
         Args:
-            features: what the model reads, [batch, ...] by name.
-            search: from the features of some rows, and the length of the
-                longest, to what `empty_outputs` has for them.
+            features: the model's inputs, [batch, ...] by name.
+            search: a function of the features of some rows and the largest
+                length; its outputs are those of `empty_outputs`.
         """
         lengths = tf.math.count_nonzero(
             features[self.first], axis=1, dtype=tf.int32

@@ -1,4 +1,4 @@
-"""The served functions of a run: raw strings in, answers out, in one graph."""
+"""The served functions of a run: raw strings to answers, in one graph."""
 
 import abc
 import functools
@@ -15,25 +15,26 @@ Tensors = dict[str, tf.Tensor]
 
 
 class Served(abc.ABC):
-    """The tasks of one type of a run.
+    """Serves those tasks of a run that have one task type.
 
     Args:
-        run: what `mtl_tf.load` returned.
-        models: what predicts each task of the run, in the order of the tasks'
-            numbers: one model for all, or fine-tuned copies.
-        tasks: the numbers of the tasks.
-        stored: weights that models read in place of their own, by `id`.
+        run: the return value of `mtl_tf.load`.
+        models: for each task of the run, in order of the task numbers, the
+            model that predicts it: one model for all, or fine-tuned copies.
+        tasks: the numbers of the served tasks.
+        stored: the weights that a model reads in place of its variables, by the
+            model's `id`.
 
     Attributes:
-        encoder: the run's texts; its tables must be tracked by the export.
-        inputs: the names of the strings [batch] that a signature takes.
+        encoder: the run's encoder; the export must track its tables.
+        inputs: names of a signature's inputs, each string [batch].
     """
 
     inputs: tuple[str, ...] = ("text",)
 
     @property
     def names_tasks(self) -> bool:
-        """Whether the rows of `serving_default` name their tasks."""
+        """Whether a row of `serving_default` names its task."""
         return True
 
     def __init__(
@@ -48,7 +49,7 @@ class Served(abc.ABC):
         self.models, self.tasks = list(models), list(tasks)
         self.described = list(run.tasks)
         self.names = [self.described[task]["name"] for task in self.tasks]
-        # Traced once, whatever the number of signatures that call them.
+        # Traced only once, however many signatures call it.
         self._read = tf.function(self.read, input_signature=[self._strings()])
         self._forward: dict[tuple, Callable] = {}
         for task in self.tasks:
@@ -61,7 +62,7 @@ class Served(abc.ABC):
     def _run_stored(
         self, model: Any, key: Any, task: tf.Tensor, features: Tensors
     ) -> Tensors:
-        """`run`, with the weights that the export holds."""
+        """`run` with the weights that the export stores."""
         stored = self._stored.get(id(model))
         if stored is None:
             return self.run(model, key, task, features)
@@ -73,53 +74,53 @@ class Served(abc.ABC):
 
     @property
     def tables(self) -> list[Any]:
-        """Tables that an export has to track beside the encoder's."""
+        """Tables, besides the encoder's, that an export must track."""
         return []
 
     @property
     def extra(self) -> dict[str, Any]:
-        """JSON files that travel with an export, by name."""
+        """Further JSON files of an export, by name."""
         return {}
 
     @classmethod
     @abc.abstractmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
-        """What the outputs of one row say, in the form of `Run.predict`."""
+        """The outputs for one row in the form of `Run.predict`."""
 
     @abc.abstractmethod
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
-        """What the model reads of strings, and what else answers need.
+        """Turns strings into model inputs and what else `answer` needs.
 
         Args:
             inputs: string [batch] by name.
 
         Returns:
-            Both by name, [batch, time, ...] or [batch, ...].
+            Two dicts of tensors, [batch, time, ...] or [batch, ...].
         """
 
     @abc.abstractmethod
     def specs(self) -> dict[str, tf.TensorSpec]:
-        """The shapes of what the model reads."""
+        """The shapes and types of the model's inputs."""
 
     @abc.abstractmethod
     def run(
         self, model: Any, key: Any, task: tf.Tensor, features: Tensors
     ) -> Tensors:
-        """What a model says of texts of a task.
+        """Runs a model on inputs of one task.
 
         Args:
             model: one of `models`.
-            key: what `key_of` returned.
+            key: the return value of `key_of`.
             task: int32 [], the task's number.
-            features: the first thing that `read` returned.
+            features: the first return value of `read`.
 
         Returns:
-            By name, [batch, ...].
+            Tensors [batch, ...] by name.
         """
 
     @abc.abstractmethod
     def empty_outputs(self, features: Tensors) -> Tensors:
-        """The same of rows that no task answers."""
+        """The return value of `run` for rows without a known task."""
 
     @abc.abstractmethod
     def answer(
@@ -132,14 +133,14 @@ class Served(abc.ABC):
         """The outputs of a signature.
 
         Args:
-            results: what `run` returned.
-            beside: the second thing that `read` returned.
+            results: the return value of `run`.
+            beside: the second return value of `read`.
             number: int32 [batch], the task of each row; -1 if unknown.
-            task: the number of all rows' task, where the signature is one's.
+            task: the number of the task, in a signature of one task.
         """
 
     def key_of(self, task: int) -> Any:
-        """What a model has a trace for: tasks of equal keys share one."""
+        """The key of a model's trace for a task; equal keys share one trace."""
         return self.models[task].key_of(task)
 
     def for_task(
@@ -148,9 +149,9 @@ class Served(abc.ABC):
         """The function of one task's signature: `inputs` to outputs.
 
         Args:
-            task: its number.
-            is_known: whether rows are that task's; else they may be any one's
-                and are only answered as it would.
+            task: the task's number.
+            is_known: whether the rows belong to that task. If not, any task's
+                rows are answered as that task would.
         """
 
         def serve(**strings: tf.Tensor) -> Tensors:
@@ -181,7 +182,7 @@ class Served(abc.ABC):
         return _signature(serve, (*self.inputs, "task"))
 
     def completed(self, strings: Tensors, number: tf.Tensor) -> Tensors:
-        """The inputs with what a task's config entry gives for all of its rows.
+        """Fills inputs that a task's config entry fixes for all of its rows.
 
         Args:
             strings: `inputs`, string [batch] by name.
@@ -193,14 +194,14 @@ class Served(abc.ABC):
     def padded(
         self, ragged: Mapping[str, tf.RaggedTensor], first: str = "tokens"
     ) -> Tensors:
-        """Ragged features [batch, None, ...] as tensors of one time.
+        """Pads ragged features [batch, None, ...] to tensors of one length.
 
         Args:
             ragged: the features of one time axis.
-            first: the one that tells how long they are.
+            first: the feature that gives the lengths.
         """
         tokens = ragged[first]
-        # A recurrence over no step at all fails where no text has a word.
+        # A recurrence over zero steps fails, so a batch of empty texts has one.
         longest = tf.maximum(tokens.bounding_shape(out_type=tf.int32)[1], 1)
         rows = tf.cast(tokens.nrows(), tf.int32)
 
@@ -214,7 +215,7 @@ class Served(abc.ABC):
         return {name: dense(column) for name, column in ragged.items()}
 
     def _run_mixed(self, features: Tensors, number: tf.Tensor) -> Tensors:
-        """Runs each task on its own rows; rows of task -1 get nothing."""
+        """Runs each task on its own rows; rows of task -1 stay empty."""
         results = self.empty_outputs(features)
         for forward, tasks in self._tasks_by_trace():
             for task in tf.constant(tasks):
@@ -237,12 +238,12 @@ class Served(abc.ABC):
 def _signature(
     function: Callable[..., Tensors], names: Sequence[str]
 ) -> Callable[..., Tensors]:
-    """A function of strings [batch] with these names, for an export."""
+    """A function of strings [batch] with these input names, for an export."""
 
     def named(*strings: tf.Tensor) -> Tensors:
         return function(**dict(zip(names, _of_as_many_rows(names, strings))))
 
-    # A signature's inputs are called like the parameters of its function.
+    # An export takes the input names from the function's parameters.
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     named.__signature__ = inspect.Signature(
         [inspect.Parameter(name, kind) for name in names]
@@ -254,9 +255,9 @@ def _signature(
 def _of_as_many_rows(
     names: Sequence[str], strings: Sequence[tf.Tensor]
 ) -> list[tf.Tensor]:
-    """The inputs of a signature, whose call fails if their rows differ.
+    """Makes a call fail if its inputs differ in their number of rows.
 
-    A text without a task would pass for one of an unknown task.
+    Otherwise a text without a task would count as one of an unknown task.
     """
     first, *others = strings
     right = [
@@ -272,12 +273,12 @@ def _of_as_many_rows(
 
 
 def rows_of(features: Tensors, rows: tf.Tensor) -> Tensors:
-    """Some rows [n, 1] of features."""
+    """Selects the rows [n, 1] of features."""
     return {name: tf.gather_nd(part, rows) for name, part in features.items()}
 
 
 def updated(tensors: Tensors, rows: tf.Tensor, values: Tensors) -> Tensors:
-    """The tensors with `values` in place of their rows [n, 1]."""
+    """Replaces the rows [n, 1] of tensors by `values`."""
     return {
         name: tf.tensor_scatter_nd_update(old, rows, values[name])
         for name, old in tensors.items()
@@ -292,10 +293,10 @@ def all_served(
     models: Sequence[Any],
     stored: Mapping[int, StoredWeights] = MappingProxyType({}),
 ) -> dict[str, Served]:
-    """What is served of each task type of a run, by type.
+    """The `Served` of each task type of a run, by type.
 
     Args:
-        run: what `mtl_tf.load` returned.
+        run: the return value of `mtl_tf.load`.
         models, stored: see `Served`.
     """
     from . import task_types as served_types
@@ -314,12 +315,12 @@ def functions(
 ) -> dict[str, Callable[..., Tensors]]:
     """The functions of all signatures of a run, by signature.
 
-    They are one for each task, by the task's name, and `serving_default`,
-    whose rows name their tasks, where all tasks are of one type.
+    There is one for each task, of the task's name. If all tasks have one type,
+    there is also `serving_default`, whose rows name their tasks.
 
     Args:
-        served: what `all_served` returned.
-        tasks: name and type of each of the run's tasks.
+        served: the return value of `all_served`.
+        tasks: name and type of each task of the run.
     """
     by_signature = {
         task["name"]: served[task["type"]].for_task(number)

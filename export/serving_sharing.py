@@ -1,4 +1,4 @@
-"""What is served of tasks whose models have a sharing scheme."""
+"""Serves tasks whose models have a sharing scheme."""
 
 import abc
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class ServedSharing(Served):
 
     @abc.abstractmethod
     def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
-        """The outputs [batch, ...] that answers need, of a model's own."""
+        """The outputs [batch, ...] of a model that answers need."""
 
     def specs(self) -> dict[str, tf.TensorSpec]:
         """The columns of the task type's input features."""
@@ -54,7 +54,7 @@ class ServedSharing(Served):
             name: _at_least_one_row(column)[None]
             for name, column in features.items()
         }
-        # Servers run without XLA: nothing compiled may stay in the graph.
+        # Servers run without XLA, so the graph must not contain compiled parts.
         with recurrence.options(jit=False):
             outputs = model(
                 {"task": task[None], **batch}, training=False, key=key
@@ -64,7 +64,7 @@ class ServedSharing(Served):
 
 
 class ServedTexts(ServedSharing):
-    """Tasks of whole texts, which are the features that their type declares."""
+    """Tasks on whole texts; the inputs are the text features of their type."""
 
     def __init__(self, run, models, tasks, **options):
         described = run.tasks[tasks[0]]
@@ -76,7 +76,7 @@ class ServedTexts(ServedSharing):
 
     @tf.autograph.experimental.do_not_convert
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
-        """The texts' ids and features, each time axis padded by itself."""
+        """The texts' ids and features, each time axis padded separately."""
         columns = self.examples(inputs)
         features: Tensors = {}
         for axis in dict.fromkeys(self.examples.axes.values()):
@@ -92,7 +92,7 @@ class ServedTexts(ServedSharing):
 
 
 class ServedLabels(ServedSharing):
-    """Tasks whose answers are labels of theirs."""
+    """Tasks whose answers are labels."""
 
     def __init__(self, run, models, tasks, **options):
         super().__init__(run, models, tasks, **options)
@@ -121,7 +121,7 @@ class ServedLabels(ServedSharing):
 
 
 def _at_least_one_row(column: tf.Tensor) -> tf.Tensor:
-    """Pads a batch of no texts, which convolutions by oneDNN get wrong."""
+    """Pads an empty batch, for which oneDNN's convolutions are wrong."""
     missing = tf.cast(tf.equal(tf.shape(column)[0], 0), tf.int32)
     unpadded = [[0, 0]] * (column.shape.rank - 1)
     return tf.pad(column, [[0, missing], *unpadded])

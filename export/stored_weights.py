@@ -1,12 +1,12 @@
-"""Weights of an export in fewer bytes, turned into float32 in its graph.
+"""Stores an export's weights in fewer bytes; the graph restores float32.
 
-int8 is symmetric, with a scale for each channel: w = scale * q with q from
--127 to 127 (Jacob et al. 2018, "Quantization and Training of Neural Networks
-for Efficient Integer-Arithmetic-Only Inference", equation 1, with the zero
-point 0). A channel is an output of a matrix, or a row of a table, of which a
-text needs a few rows: only these are turned into float32. Keras's `quantize`
-knows its own layers only; most weights here belong to layers of ours, and an
-export's graph is traced from the model as it was trained.
+int8 is symmetric, with a scale for each channel: w = scale * q with q from -127
+to 127 (Jacob et al. 2018, "Quantization and Training of Neural Networks for
+Efficient Integer-Arithmetic-Only Inference", equation 1, with the zero point
+0). A channel is an output of a matrix, or a row of a table. A text needs only a
+few rows of a table, and only these are converted to float32. Keras's `quantize`
+handles only its own layers; most weights here belong to layers of this project,
+and an export's graph is traced from the model as trained.
 """
 
 import contextlib
@@ -23,24 +23,24 @@ from mtl_tf.runs.clean_parts import CleanParts
 from .saved_model import WEIGHTS
 
 _LEVELS = 127
-# Smaller weights, such as biases, are not worth their scales.
+# Smaller weights, such as biases, do not repay their scales.
 _LEAST = 1024
-# A matrix that much higher than wide is taken for a table of rows.
+# A matrix that is so many times as tall as wide counts as a table of rows.
 _TALL = 4
-# A scale is as long as four numbers of int8.
+# A scale takes as many bytes as four int8 numbers.
 _NARROW = 4
 
 
 def is_table(shape: Sequence[int]) -> bool:
-    """Whether a weight of that shape is read row by row."""
+    """Whether a weight of that shape is read by rows."""
     return len(shape) == 2 and shape[0] >= _TALL * shape[1]
 
 
 def stored_as(value: np.ndarray, form: str) -> str:
-    """The form that a weight gets where `form` is asked for.
+    """The format in which a weight is stored if `form` is asked for.
 
-    Rows so narrow that each one's scale takes more bytes than int8 saves are
-    bfloat16; small weights, and what is no float32, stay as they are.
+    Rows that are so narrow that a scale takes more bytes than int8 saves become
+    bfloat16. Small weights, and those that are not float32, are unchanged.
     """
     is_large = value.ndim >= 2 and value.size >= _LEAST
     if not is_large or value.dtype != np.float32:
@@ -50,7 +50,7 @@ def stored_as(value: np.ndarray, form: str) -> str:
 
 
 def quantised(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A weight as int8 and its scales, float32, which broadcast to it."""
+    """A weight as int8, and its scales, float32, which broadcast to it."""
     axis = -1 if is_table(value.shape) else -2
     largest = np.abs(value).max(axis=axis, keepdims=True)
     scales = np.where(largest > 0, largest / _LEVELS, 1.0).astype(np.float32)
@@ -58,7 +58,7 @@ def quantised(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rounded(value: np.ndarray, form: str) -> np.ndarray:
-    """A weight as it is after it was stored in a form, float32.
+    """A weight, float32, with the rounding error of a format.
 
     Args:
         value: float32, of any shape.
@@ -74,7 +74,7 @@ def rounded(value: np.ndarray, form: str) -> np.ndarray:
 
 
 class _Stored(tf.Module):
-    """One weight; a tensor to whoever reads it, or rows to `tf.gather`.
+    """One weight, read as a tensor, or by rows with `tf.gather`.
 
     Args:
         value: the weight, float32.
@@ -100,7 +100,7 @@ class _Stored(tf.Module):
         return weight if self._scales is None else weight * self._scales
 
     def sparse_read(self, indices: tf.Tensor, name: str | None = None):
-        """Some rows, float32; what `tf.gather` asks variables for."""
+        """Some rows, float32; `tf.gather` calls this for variables."""
         rows = tf.cast(tf.gather(self._weight, indices), tf.float32)
         if self._scales is not None:
             rows *= tf.gather(self._scales, indices)
@@ -116,17 +116,17 @@ tf.register_tensor_conversion_function(_Stored, _converted)
 
 
 class StoredWeights(tf.Module):
-    """The weights of a model in a form; an export tracks it, not the model.
+    """A model's weights in a stored format; an export tracks this object.
 
     Args:
-        model: a Keras model, which stays as it is.
+        model: a Keras model, which is unchanged.
         form: one of `saved_model.WEIGHTS`.
     """
 
     def __init__(self, model: keras.Model, form: str):
         super().__init__()
         checks.one_of("--weights", form, WEIGHTS)
-        # An export's variables are named by these attributes: let them be.
+        # Exports name variables by these attributes, so do not rename them.
         self.stored: list[_Stored] = []
         self.others: list[tf.Variable] = []
         replaced = []
@@ -138,17 +138,17 @@ class StoredWeights(tf.Module):
                 replaced.append(id(weight))
             else:
                 self.others.append(weight.value)
-        # Of the stored ones; a tuple, since modules track dictionaries.
+        # A tuple, as modules track dictionaries.
         self._replaced = tuple(replaced)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Within it the model reads these weights in place of its own."""
+        """Makes the model read these weights, not its own, in the block."""
         if not self.stored:
             yield
             return
         scope = keras.StatelessScope()
-        # Not the scope's argument, which would make tensors of tables.
+        # Not by the scope's argument, which would turn tables into tensors.
         scope.state_mapping.update(
             (number, stored if stored.is_table else stored.tensor())
             for number, stored in zip(self._replaced, self.stored)
@@ -160,24 +160,24 @@ class StoredWeights(tf.Module):
 def change_of_scores(
     run: Any, form: str, split: str, directories: tuple[str | None, str | None]
 ) -> dict[str, tuple[str, float, float]]:
-    """What a run scores with its weights and with those of an export.
+    """A run's scores with its own weights and with those of an export.
 
     The run's model keeps the rounded weights.
 
     Args:
-        run: what `mtl_tf.load` returned.
+        run: the return value of `mtl_tf.load`.
         form: one of `saved_model.WEIGHTS`.
-        split: of the tasks' data.
+        split: the scored split of the tasks.
         directories: `data_dir` and `manual_dir`.
 
     Returns:
-        By task its primary metric and both scores.
+        For each task its primary metric and both scores.
 
     Raises:
-        MtlError: as of `Run.evaluate`.
+        MtlError: as for `Run.evaluate`.
     """
     scores = {}
-    # Read once: of many tasks they take longer than the scores.
+    # Read once, as for many tasks it takes longer than scoring.
     clean = CleanParts.of_config(run.config, *directories)
 
     def score(task: str) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def change_of_scores(
 
     for task in run.tasks:
         name = task["name"]
-        # What was rounded for another task is read anew.
+        # Weights rounded for another task must be loaded again.
         run.loaded = None
         before = score(name)
         for weight in run.model.variables:

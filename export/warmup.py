@@ -1,7 +1,7 @@
-"""Warm-up requests for TensorFlow Serving, with the answers they had.
+"""Warm-up requests for TensorFlow Serving, with recorded answers.
 
-The messages are those of tensorflow_serving's `prediction_log.proto`; their
-few fields are declared here, for the package that holds them lags behind
+The messages are those of tensorflow_serving's `prediction_log.proto`. Their few
+fields are declared here, because the package that contains them lags behind
 TensorFlow's releases.
 """
 
@@ -85,12 +85,12 @@ def _file() -> descriptor_pb2.FileDescriptorProto:
 
 
 def request(signature: str, inputs: dict[str, list[str]]) -> bytes:
-    """A serialized PredictionLog of a call with lists of strings."""
+    """A serialized PredictionLog for a call with lists of strings."""
     log = _message_class("PredictionLog")()
     call = log.predict_log.request
     call.model_spec.signature_name = signature
     for name, values in inputs.items():
-        # A map field and a repeated entry message are the same on the wire.
+        # On the wire, a map field equals a repeated entry message.
         entry = call.inputs.add(key=name)
         entry.value.CopyFrom(tf.make_tensor_proto(values, tf.string))
     return log.SerializeToString()

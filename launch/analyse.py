@@ -16,28 +16,28 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_list(
         "model_dir",
         [],
-        "folder of a finished run; several, comma-separated, or a folder of "
-        "seeds (seed_1, seed_2, ...), are seeds of one config",
+        "folder of a finished run. For several seeds of one config: their "
+        "folders, separated by commas, or the folder that contains seed_1, "
+        "seed_2, ...",
         flag_values=values,
     )
     flags.DEFINE_string(
         "split",
         None,
-        "split whose scores and mistakes to show, by default the one of "
-        "results.json; one that the run was not scored on is scored first",
+        "split to show. If not given: that of results.json. A split that the "
+        "run was not scored on is scored first",
         flag_values=values,
     )
     flags.DEFINE_string(
         "output",
         None,
-        f"file for the page; by default {_NAME} in the first folder that is "
-        "given",
+        f"file of the page. If not given: {_NAME} in the first run's folder",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "examples",
         20,
-        "mistakes of each task",
+        "number of mistakes to show for each task",
         lower_bound=0,
         flag_values=values,
     )
@@ -67,19 +67,20 @@ def main(values: flags.FlagValues) -> None:
 PROGRAM = runner.Program(
     name="analyse",
     summary="""
-    Writes one HTML page about a finished run, which needs no other file and
-    no network: the scores of each task, precision, recall and F1 of each
-    class or type, confusion matrices, the worst mistakes with their texts,
-    learning curves, and how the training ended. Several runs of one config
-    with different seeds give the spread of scores, and curves with bands. It
-    needs matplotlib: pip install 'mtl_tf[figures]'.
+    Writes a report on a finished run: one HTML page that needs no other file
+    and no network. It shows the scores of each task, precision, recall and F1
+    of each class or type, confusion matrices, the worst mistakes with their
+    texts, learning curves, and how the training ended.
+
+    For several seeds of one config, it shows the spread of the scores, and
+    curves with bands. It needs matplotlib: pip install 'mtl_tf[figures]'.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         ("One run", "--model_dir=runs/quickstart"),
         (
-            "Its validation examples, 50 mistakes of each task",
+            "The validation examples, with 50 mistakes of each task",
             "--model_dir=runs/quickstart --split=validation --examples=50 "
             "--output=validation.html",
         ),

@@ -13,28 +13,31 @@ FEATURES = ("shared_private", "private", "shared")
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     common_flags.define_model_dir(
-        values, "folder of the results: results.json, results.md"
+        values, "folder to write results.json and results.md to"
     )
     common_flags.define_data(values)
     flags.DEFINE_enum(
         "features",
         "shared_private",
         FEATURES,
-        "shared_private: one SVM for the tasks with the same labels, which "
-        "has each feature once for all tasks and once for each; private: an "
-        "SVM for each task; shared: one SVM that does not know the task. Each "
-        "task of numbers has a ridge regression of its own",
+        "what the SVMs share. Each regression task has its own ridge "
+        "regression:\n"
+        "* shared_private: one SVM for all tasks with the same labels. It has "
+        "each feature once for all tasks and once for each task.\n"
+        "* private: an SVM for each task.\n"
+        "* shared: one SVM, which does not know the task.",
         flag_values=values,
     )
     flags.DEFINE_list(
         "probabilities_of",
         [],
-        "splits, a,b, also of texts without labels, whose probabilities are "
-        "kept for training.teachers of other runs, since the SVM is not",
+        "splits whose probabilities are stored for training.teachers of other "
+        "runs, separated by commas. They may be splits without labels. The "
+        "SVM itself is not stored",
         flag_values=values,
     )
     flags.DEFINE_integer(
-        "seed", None, "in place of the config's seed", flag_values=values
+        "seed", None, "used instead of the config's seed", flag_values=values
     )
 
 
@@ -64,20 +67,22 @@ def main(values: flags.FlagValues) -> int:
 PROGRAM = runner.Program(
     name="baseline",
     summary="""
-    Trains a linear SVM on TF-IDF features of single words and pairs, on the
-    tasks and texts of a config: the score that a model of that config has to
-    beat. It needs scikit-learn (pip install 'mtl_tf[baselines]'). C is chosen
-    on the validation sets. The table of scores goes to standard output.
+    Trains a linear SVM for the tasks and texts of a config, on TF-IDF features
+    of single words and word pairs. A model of this config should have a better
+    score than the SVM. C is chosen on the validation sets. The table of scores
+    goes to standard output.
+
+    It needs scikit-learn: pip install 'mtl_tf[baselines]'.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         (
-            "Beside the quickstart's model",
+            "The baseline of the quickstart",
             "--config=quickstart --model_dir=runs/quickstart_linear",
         ),
         (
-            "The sixteen FDU-MTL tasks, whole texts, an SVM for each task",
+            "The sixteen tasks of FDU-MTL, uncut texts, an SVM for each task",
             "--config=fdu_mtl_meta --model_dir=runs/linear "
             "--manual_dir=corpora --features=private "
             "--config.text.max_length=0",

@@ -21,20 +21,19 @@ from mtl_tf.programs import runner
 # Run only where they are named: a quarter of an hour.
 _LONG = ("scaling",)
 CASES = {
-    "meta_mtl": "a training step beside the same cell in keras.layers.RNN",
-    "arc_ii": "training steps of the schemes with memories beside an LSTM's",
-    "transformer": "a training step beside keras_nlp's TransformerEncoder",
-    "encoder": "a training step of a tuned BERT beside keras_hub's own",
-    "pipeline": "the input pipeline alone beside the training that it feeds",
+    "meta_mtl": "a training step; also of the same cell in keras.layers.RNN",
+    "arc_ii": "a training step of the schemes with memories; also of an LSTM",
+    "transformer": "a training step; also of keras_nlp's TransformerEncoder",
+    "encoder": "a fine-tuning step of BERT; also of keras_hub's own",
+    "pipeline": "the input pipeline alone, and the training that it feeds",
     "epoch": "an epoch of sixteen tasks: time, rates, memory",
     "latency": "the forward pass of one text",
-    "crf": "a training step of a BiLSTM with a CRF beside that with a softmax",
-    "translation": "a step of a decoder beside the same cell in "
-    "keras.layers.RNN",
-    "beam_search": "translating sentences with a beam of 10",
-    "mqan": "a training step and decoding of the MQAN beside Keras's layers",
-    "scaling": "time and memory against tasks, classes, words, length and "
-    "replicas",
+    "crf": "a training step of a BiLSTM with a CRF; also with a softmax",
+    "translation": "a teacher-forced step of a decoder; also of the same cell "
+    "in keras.layers.RNN",
+    "beam_search": "translation with a beam of 10",
+    "mqan": "a training step and decoding of the MQAN; also of Keras layers",
+    "scaling": "time and memory by tasks, classes, words, length and replicas",
 }
 
 
@@ -43,29 +42,29 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_list(
         "cases",
         [name for name in CASES if name not in _LONG],
-        "what to measure, separated by commas: "
-        + "; ".join(f"{name}, {meaning}" for name, meaning in CASES.items()),
+        "what to measure, separated by commas:"
+        + "".join(f"\n* {name}: {meaning}" for name, meaning in CASES.items()),
         flag_values=values,
     )
     flags.DEFINE_integer(
         "rounds",
         9,
-        "in how many rounds the contestants run in turns; medians are over "
-        "the rounds",
+        "number of rounds. In each round, the contestants run one after the "
+        "other; the results are medians over the rounds",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "threads",
         0,
-        "TensorFlow's intra-op and inter-op threads, for all contestants; 0 "
-        "leaves them to TensorFlow: one a core, or what "
-        "TF_NUM_INTRAOP_THREADS and TF_NUM_INTEROP_THREADS say",
+        "TensorFlow's intra-op and inter-op threads, for all contestants. 0 "
+        "leaves the choice to TensorFlow: one per core, or "
+        "TF_NUM_INTRAOP_THREADS and TF_NUM_INTEROP_THREADS",
         flag_values=values,
     )
     flags.DEFINE_string(
         "output",
         "",
-        "JSON file for the results with the times of all rounds",
+        "JSON file to write the results to, with the times of all rounds",
         flag_values=values,
     )
 
@@ -218,19 +217,20 @@ def _paths() -> Iterator[str]:
 PROGRAM = runner.Program(
     name="benchmark",
     summary="""
-    Measures training steps, an epoch, the input pipeline, latency and
-    optimizers on made data, beside what plain Keras does. Contestants do the
-    same work in turns in one process with the same threads; time that goes
-    into tracing and compiling is told apart.
+    Measures the speed and memory of training steps, an epoch, the input
+    pipeline, single texts and decoding on synthetic data, where possible
+    compared with plain Keras. The contestants do the same work in turns, in one
+    process with the same threads. The time for tracing and compiling is
+    reported separately.
 
-    All cases take some minutes. Tables go to standard output, progress to
-    standard error. Measure on a quiet machine: load shifts times a lot, and
-    ratios as well.
+    All default cases take some minutes. Tables go to standard output, progress
+    to standard error. Measure on a quiet machine: load changes the times a lot,
+    and also the ratios.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
-        ("Everything", "--output=benchmark.json"),
+        ("All default cases", "--output=benchmark.json"),
         (
             "Training steps on one thread",
             "--cases=meta_mtl --threads=1",

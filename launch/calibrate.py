@@ -16,22 +16,23 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_bool(
         "temperature",
         True,
-        "fit a temperature to each task's probabilities; without it they are "
-        "those of the model again",
+        "fit a temperature to the probabilities of each task. With "
+        "--notemperature, the run uses the model's own probabilities again",
         flag_values=values,
     )
     flags.DEFINE_multi_string(
         "threshold",
         [],
-        "TASK=LABEL:f1 or TASK=LABEL:precision=0.95: give the label from the "
-        "probability on that has the best F1, or that precision and the "
-        "highest recall; may be repeated",
+        "fit the threshold from which a label is predicted; may be repeated. "
+        "TASK=LABEL:f1 takes the threshold with the best F1. "
+        "TASK=LABEL:precision=0.95 takes the one with this precision and the "
+        "highest recall",
         flag_values=values,
     )
     flags.DEFINE_string(
         "split",
         "test",
-        "split that is scored beside the validation split, before and after",
+        "split to score in addition to the validation split, before and after",
         flag_values=values,
     )
     common_flags.define_output(values, "scores")
@@ -97,22 +98,22 @@ def parse_threshold(argument: str) -> tuple[str, tuple[str, float]]:
 PROGRAM = runner.Program(
     name="calibrate",
     summary="""
-    Makes the probabilities of a trained run what they say, without training
-    again: a temperature for each task, fitted on its validation examples,
-    and thresholds of labels where they are asked for. From then on the run
-    predicts, evaluates and exports with them. A table shows how good the
-    probabilities were and are.
+    Calibrates the probabilities of a trained run without training again. It
+    fits a temperature for each task on the validation examples and, with
+    --threshold, thresholds of labels. From then on, predictions, evaluations
+    and exports of the run use them. A table shows how good the probabilities
+    were before and are now.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         ("Temperatures for all tasks", "--model_dir=runs/quickstart"),
         (
-            "Give the label spam only where 95 of 100 are spam",
+            "Predict the label spam only if 95 of 100 such texts are spam",
             "--model_dir=runs/mails --threshold=mails=spam:precision=0.95",
         ),
         (
-            "The model's own probabilities again",
+            "Use the model's own probabilities again",
             "--model_dir=runs/mails --notemperature",
         ),
     ),

@@ -14,26 +14,28 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_list(
         "runs",
         [],
-        "the two runs, or folders of seeds (seed_1, seed_2, ...); also given "
-        "without the flag's name, one after the other",
+        "the two runs, or two folders of seeds (seed_1, seed_2, ...). You can "
+        "also name them without the flag, one after the other",
         flag_values=values,
     )
     flags.DEFINE_string(
         "split",
         "test",
-        "split whose predictions the runs have kept",
+        "split to compare. The runs must have stored their predictions for it",
         flag_values=values,
     )
     flags.DEFINE_list(
         "tasks",
         [],
-        "names of tasks, a,b; those that both have if not given",
+        "tasks to compare, separated by commas; if not given: those that both "
+        "runs have",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "draws",
         2000,
-        "how many test sets are drawn; corpus scores such as BLEU take long",
+        "number of test sets that the bootstrap draws. With corpus scores "
+        "such as BLEU this takes long",
         lower_bound=1,
         flag_values=values,
     )
@@ -70,17 +72,17 @@ def main(values: flags.FlagValues) -> None:
 PROGRAM = runner.Program(
     name="compare",
     summary="""
-    Tells whether one run is better than another, for each task and for the
-    mean: a paired bootstrap over the examples of the test set, and over the
-    seeds where folders of seeds are given. It reads what trainings keep of
-    each example and needs neither models nor data.
+    Tests whether one run is better than another, for each task and for the
+    mean. It uses a paired bootstrap over the examples of the test set and, for
+    folders of seeds, also over the seeds. It reads the predictions that
+    training stores in the runs, and needs neither the models nor the data.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         ("Two runs", "runs/lstm runs/meta"),
         (
-            "Two rows of a table with all their seeds, two tasks of it",
+            "Two rows of a table with all their seeds, for two tasks",
             "runs/meta_mtl_3/lstm runs/meta_mtl_3/meta_mtl --tasks=books,dvd",
         ),
     ),

@@ -22,15 +22,15 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "dispatcher",
         None,
-        "HOST:PORT of the dispatcher, to be a worker of it; without it, this "
-        "is a dispatcher",
+        "HOST:PORT of the dispatcher that this worker joins. If not given, "
+        "this process is a dispatcher",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "port",
         None,
-        f"where to listen: {_PORT} by default for a dispatcher, any free port "
-        "for a worker",
+        f"port to listen on. If not given: {_PORT} for a dispatcher, any free "
+        "port for a worker",
         lower_bound=0,
         upper_bound=2**16 - 1,
         flag_values=values,
@@ -38,8 +38,9 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "host",
         None,
-        "name of this machine, by which a training reaches this worker; by "
-        "default the machine's own, or localhost for a dispatcher there",
+        "name of this machine under which a training reaches this worker. If "
+        "not given: the name of the machine, or localhost if the dispatcher "
+        "is there, too",
         flag_values=values,
     )
 
@@ -126,10 +127,12 @@ def _address(text: str) -> tuple[str, int]:
 PROGRAM = runner.Program(
     name="data_service",
     summary="""
-    Runs a dispatcher or a worker of a tf.data service, until Ctrl-C or
-    SIGTERM. A training with config.pipeline.service has its batches made by
-    the workers, which need to see its model_dir by the same path and are not
-    asked who they are: only for networks that you trust (docs/large_data.md).
+    Runs the dispatcher or a worker of a tf.data service until Ctrl-C or
+    SIGTERM. A training with config.pipeline.service lets the workers make its
+    batches. The workers must see the training's model_dir under the same path.
+
+    The service has no authentication: run it only in networks that you trust
+    (docs/large_data.md).
     """,
     main=main,
     define_flags=define_flags,

@@ -16,49 +16,51 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_multi_string(
         "model_dir",
         [],
-        "folder of a finished run, of launch.train or launch.baseline, a "
-        "folder of seeds (seed_1, seed_2, ... or seed=1, ...), or a pattern "
-        "such as 'runs/seed_*'; to be repeated",
+        "folder of a finished run of launch.train or launch.baseline, folder "
+        "of seeds (seed_1, seed_2, ... or seed=1, ...), or a pattern such as "
+        "'runs/seed_*'; may be repeated, or given without the flag's name",
         flag_values=values,
     )
     common_flags.define_data(values)
     flags.DEFINE_string(
         "split",
         "test",
-        "split that is scored beside the validation split",
+        "split to score in addition to the validation split",
         flag_values=values,
     )
     flags.DEFINE_list(
         "tasks",
         [],
-        "names of tasks, a,b; those that all runs have if not given",
+        "tasks to score, separated by commas; if not given: those that all "
+        "runs have",
         flag_values=values,
     )
     flags.DEFINE_bool(
         "greedy",
         False,
-        "choose members and their weights on the validation examples: the run "
-        "that helps most is added round by round, with repetition",
+        "choose the runs and their weights on the validation examples. In "
+        "each round, the run that helps most is added; a run can be added "
+        "more than once",
         flag_values=values,
     )
     flags.DEFINE_integer(
-        "rounds", 20, "of --greedy", lower_bound=1, flag_values=values
+        "rounds", 20, "rounds of --greedy", lower_bound=1, flag_values=values
     )
     flags.DEFINE_integer(
         "draws",
         2000,
-        "test sets of the paired bootstrap of the ensemble against the member "
-        "that is best on the validation examples",
+        "number of test sets that the paired bootstrap draws. It compares the "
+        "ensemble with the run that is best on the validation examples",
         lower_bound=1,
         flag_values=values,
     )
     common_flags.define_output(
-        values, more=", which training.teachers of a config takes, too"
+        values, more=", which can be used as training.teachers"
     )
     flags.DEFINE_string(
         "save_probabilities",
         None,
-        "folder that gets TASK.npz, the mean probabilities of the training "
+        "folder to write TASK.npz to: the mean probabilities of the training "
         "and validation texts, for training.teachers",
         flag_values=values,
     )
@@ -119,18 +121,21 @@ def matching(pattern: str) -> list[str]:
 PROGRAM = runner.Program(
     name="ensemble",
     summary="""
-    Scores the mean of the probabilities that several runs give to the labels
-    of their tasks, on the validation examples and on those of a split: a
-    table of each run and of the ensemble, and a paired bootstrap of the
-    ensemble against the best run. Runs may differ in all but their tasks;
-    the linear baseline may be among them.
+    Scores an ensemble: the mean of the label probabilities of several runs. It
+    prints a table of the scores of each run and of the ensemble, on the
+    validation split and on --split. A paired bootstrap compares the ensemble
+    with the best run.
+
+    The runs may differ in everything but their tasks. The linear baseline can
+    be one of them.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
-        ("All seeds of a config", "--model_dir='runs/lstm/seed_*'"),
+        ("All seeds of one config", "--model_dir='runs/lstm/seed_*'"),
         (
-            "Two models and the linear baseline, weights chosen greedily",
+            "Two models and the linear baseline, with weights that are chosen "
+            "greedily",
             "--model_dir=runs/lstm --model_dir=runs/meta "
             "--model_dir=runs/linear --greedy --output=ensemble.json",
         ),

@@ -19,35 +19,39 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "split",
         "test",
-        "split to score: train, validation, test, or any that the tasks' "
-        "source has",
+        "split to score: train, validation, test, or any other split of the "
+        "tasks' data",
         flag_values=values,
     )
     flags.DEFINE_list(
-        "tasks", [], "names of tasks, a,b; all if not given", flag_values=values
+        "tasks",
+        [],
+        "tasks to score, separated by commas; if not given: all",
+        flag_values=values,
     )
     flags.DEFINE_multi_string(
         "files",
         [],
-        "TASK=PATH scores a file of yours in place of a split, in the format "
-        "of the task's own files (of a corpus that mtl_tf reads: csv or jsonl "
-        "with text and label, other files are lines of label, tab, text); of "
-        "translation PAIR=SOURCE,REFERENCE or a table of both; may be repeated",
+        "TASK=PATH scores a file of yours instead of a split; may be "
+        "repeated. The file has the format of the task's own files. If mtl_tf "
+        "reads the task's corpus itself: csv or jsonl with the columns text "
+        "and label; other files have lines of label, tab, text. For "
+        "translation PAIR=SOURCE,REFERENCE or PAIR=TABLE",
         flag_values=values,
     )
     flags.DEFINE_string(
         "predictions_dir",
         None,
-        "folder that gets a file of predictions for each task: TASK.conll, "
-        "lines of token, right and predicted tag, or TASK.jsonl",
+        "folder to write the predictions to, a file for each task: TASK.conll "
+        "with lines of token, correct tag and predicted tag, or TASK.jsonl",
         flag_values=values,
     )
     common_flags.define_output(values)
     flags.DEFINE_bool(
         "keep",
         False,
-        "write into the run what launch.compare reads; a training does so by "
-        "itself for the splits that it scores",
+        "store the predictions in the run for launch.compare. Training does "
+        "this for the splits that it scores",
         flag_values=values,
     )
     common_flags.define_weights(values)
@@ -118,11 +122,12 @@ def parse_files(
 PROGRAM = runner.Program(
     name="evaluate",
     summary="""
-    Scores a trained run: every task by itself, their mean, and both on the
-    clean part as well (the examples whose text was in no training or
-    validation file). The table goes to standard output, and with
-    --predictions_dir the predictions into files: columns for any scorer of
-    tags.
+    Scores a trained run. The table has the score of each task and their mean.
+    It also has both on the clean part: the examples whose text is in no
+    training or validation file. The table goes to standard output.
+
+    With --predictions_dir, it also writes the predictions into files. Tags are
+    in columns that any tagging scorer reads.
     """,
     main=main,
     define_flags=define_flags,
@@ -134,7 +139,7 @@ PROGRAM = runner.Program(
             "--manual_dir=corpora",
         ),
         (
-            "The weights of the last checkpoint, in place of the best ones",
+            "The weights of the last checkpoint instead of the best ones",
             "--model_dir=runs/quickstart --split=validation --weights=last",
         ),
         (
@@ -143,13 +148,14 @@ PROGRAM = runner.Program(
             "--output=scores.json",
         ),
         (
-            "Sentences of your own, with columns of tokens and tags, and the "
+            "Sentences of your own, in columns of tokens and tags; writes the "
             "predicted tags as a third column",
             "--model_dir=runs/chunks --files=chunk=my_sentences.conll "
             "--predictions_dir=predicted",
         ),
         (
-            "Translations of your own: a file of sources, one of references",
+            "Translations of your own, with a file of sources and one of "
+            "references",
             "--model_dir=runs/menu --files=en-de=mine.en,mine.de",
         ),
     ),

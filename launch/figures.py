@@ -31,18 +31,21 @@ LEAST_SIZE = 16  # ems of a page
 
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
-    flags.DEFINE_enum("figure", None, FIGURES, "what", flag_values=values)
+    flags.DEFINE_enum(
+        "figure", None, FIGURES, "figure to draw", flag_values=values
+    )
     flags.DEFINE_list(
         "model_dir",
         [],
-        "folders of trained runs, each as PATH or LABEL=PATH, comma-separated",
+        "folders of trained runs, each as PATH or LABEL=PATH, separated by "
+        "commas",
         flag_values=values,
     )
     flags.DEFINE_string(
         "task",
         None,
-        "whose weights read the texts; needed for texts where the runs have "
-        "several tasks",
+        "task whose weights read the texts. Needed for figures of texts if "
+        "the runs have several tasks",
         flag_values=values,
     )
     flags.DEFINE_multi_string(
@@ -51,7 +54,7 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "input",
         None,
-        "file of more texts, a text a line; - for standard input",
+        "file of more texts, one per line; - for standard input",
         flag_values=values,
     )
     _define_choices(values)
@@ -60,9 +63,8 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_list(
         "output",
         [],
-        "where the figure goes: names ending with .png, .svg or .pdf, "
-        "comma-separated; of neighbours also .md and .json, the same as a "
-        "table",
+        "files to write: names that end with .png, .svg or .pdf, separated by "
+        "commas. neighbours can also be written as a table, .md or .json",
         flag_values=values,
     )
 
@@ -73,36 +75,41 @@ def _define_choices(values: flags.FlagValues) -> None:
         "axis",
         "minibatches",
         ("minibatches", "hours"),
-        "what score_curves stand against: minibatches of the task itself, or "
+        "horizontal axis of score_curves: minibatches of the task itself, or "
         "hours of training of finished runs",
         flag_values=values,
     )
     flags.DEFINE_string(
         "metric",
         "",
-        "whose score_curves, such as bleu_lc; each task's primary one if empty",
+        "metric of score_curves, such as bleu_lc. If empty: the primary "
+        "metric of each task",
         flag_values=values,
     )
     flags.DEFINE_string(
         "split",
         "validation",
-        "whose examples sources answers, --examples of each task",
+        "split whose examples sources answers",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "examples",
         200,
-        "examples of each task that sources answers, the first ones",
+        "number of examples of each task that sources answers, from the first "
+        "one",
         lower_bound=1,
         flag_values=values,
     )
     flags.DEFINE_list(
-        "words", [], "words whose neighbours to show", flag_values=values
+        "words",
+        [],
+        "words whose neighbours to show, separated by commas",
+        flag_values=values,
     )
     flags.DEFINE_integer(
         "count",
         3,
-        "neighbours of a word",
+        "number of neighbours of each word",
         lower_bound=1,
         flag_values=values,
     )
@@ -111,12 +118,17 @@ def _define_choices(values: flags.FlagValues) -> None:
 def _define_page(values: flags.FlagValues) -> None:
     """Defines what the figure is drawn for."""
     for name, most, about in (
-        ("width", 40, "inches of the figure's width, 0 for what it needs"),
+        (
+            "width",
+            40,
+            "width of the figure in inches; 0 for the width that it needs",
+        ),
         (
             "height",
             100,
-            f"inches of the height of {', '.join(FREE_HEIGHT)}; 0 for their "
-            "own, as of all others, which are as high as what they show",
+            "height of the figure in inches, for "
+            f"{', '.join(FREE_HEIGHT)}; 0 for the height that it needs, which "
+            "all other figures have",
         ),
     ):
         flags.DEFINE_float(
@@ -128,7 +140,7 @@ def _define_page(values: flags.FlagValues) -> None:
     flags.DEFINE_float(
         "font_size",
         9.0,
-        "points of the type",
+        "font size in points",
         lower_bound=4,
         upper_bound=40,
         flag_values=values,
@@ -136,14 +148,14 @@ def _define_page(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "font",
         "",
-        "family of the type, such as serif or the name of an installed font; "
-        "matplotlib's own if empty",
+        "font family, such as serif, or name of an installed font. If empty: "
+        "the font of matplotlib",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "dpi",
         300,
-        "dots an inch of a .png",
+        "dots per inch of a .png",
         lower_bound=30,
         upper_bound=1200,
         flag_values=values,
@@ -249,22 +261,26 @@ def read_texts(texts_of_flags: list[str], source: str | None) -> list[str]:
 PROGRAM = runner.Program(
     name="figures",
     summary="""
-    Draws the papers' pictures of trained runs as PNG, SVG or PDF.
+    Draws the papers' figures from trained runs as PNG, SVG or PDF:
 
-    fusion_gate: the score after each token, and the activation of the fusion
-    gates of the runs with external memory. generated_weights: the score after
-    each token, and how much the weights that a Meta-LSTM generates change.
-    attention: what the tasks' columns of an L-E Transformer attend to in
-    every layer, the words and each other. alignment: what each word of a
-    translation attends to in its source. learning_curves: training and
-    development loss by epoch. score_curves: validation scores of every task,
-    such as BLEU of single and of multi-target translation. layers: the scores
-    of finished runs against their numbers of layers, one line a structure or
-    label. neighbours: the words with the most similar vectors to given ones,
-    as a picture or a table. sources: whether a run that answers questions
-    writes words from its vocabulary or copies them from contexts or
-    questions, task by task. answer: the same of each word of answers; a text
-    is a question and a context with a tab between them.
+    * fusion_gate: the score after each token, and the activation of the fusion
+      gates of runs with an external memory
+    * generated_weights: the score after each token, and how much the weights
+      that a Meta-LSTM generates change
+    * attention: what the task columns of an L-E Transformer attend to in each
+      layer, the words and each other
+    * alignment: what each word of a translation attends to in its source
+    * learning_curves: training and development loss by epoch
+    * score_curves: validation scores of each task, such as BLEU of single and
+      multi-target translation
+    * layers: the scores of finished runs by their number of layers, with a line
+      for each structure or label
+    * neighbours: the words whose vectors are most similar to those of given
+      words, as a picture or a table
+    * sources: for each task of a run that answers questions, whether it writes
+      words from its vocabulary or copies them from the context or the question
+    * answer: the same for each word of answers; a text is a question and a
+      context with a tab between them
     """,
     main=main,
     define_flags=define_flags,
@@ -280,43 +296,45 @@ PROGRAM = runner.Program(
             "--task=toys_games --input=texts.txt --output=weights.png",
         ),
         (
-            "What the columns of L-E attend to",
+            "What the task columns of L-E attend to",
             "--figure=attention --model_dir=runs/l_e "
             "--text='not a bad film .' --output=attention.png,attention.svg",
         ),
         (
-            "What the words of translations look at",
+            "What the words of a translation attend to",
             "--figure=alignment --model_dir=runs/multi30k --task=en-de "
             "--text='a dog runs on the beach .' --output=alignment.png",
         ),
         (
-            "BLEU of a model a pair against one for all, at equal data",
+            "BLEU of one model per pair and of one model for all pairs, "
+            "trained on the same data",
             "--figure=score_curves --model_dir=Single=runs/table/single/seed_1,"
             "Multi=runs/table/multi/seed_1 --output=curves.png,curves.svg",
         ),
         (
-            "The nearest neighbours of words in both",
+            "The nearest neighbours of words in both runs",
             "--figure=neighbours --model_dir=Multi=runs/table/multi/seed_1,"
             "Single=runs/table/single/seed_1 --task=en-de "
             "--words=dog,beach,three --output=nearest.md,nearest.png",
         ),
         (
-            "Scores against layers, two structures with 2 and 4",
+            "Scores by number of layers, for two structures with 2 and 4 "
+            "layers",
             "--figure=layers --model_dir=runs/l_i_2,runs/l_i_4,runs/s_c_2,"
             "runs/s_c_4 --output=layers.png",
         ),
         (
-            "Where the words of a run's answers come from, task by task",
+            "Where the words of a run's answers come from, by task",
             "--figure=sources --model_dir=runs/decanlp --manual_dir=FOLDER "
             "--output=sources.png",
         ),
         (
-            "The same of each word of the answers to questions in a file",
+            "Where each word of an answer comes from, for a file of questions",
             "--figure=answer --model_dir=runs/decanlp --task=squad "
             "--input=questions.txt --output=answer.png",
         ),
         (
-            "Curves for a column of a paper, in its type",
+            "Curves that fit a column of a paper, with its font",
             "--figure=score_curves --model_dir=runs/meta,runs/lstm "
             "--width=3.3 --font=serif --font_size=8 --output=column.pdf",
         ),

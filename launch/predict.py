@@ -36,59 +36,70 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "task",
         None,
-        "whose labels or tags to give; needed where the run has several tasks "
-        "and the input does not name them. A file of columns that comes back "
-        "may get the tags of several, a,b",
+        "task to predict. Needed if the run has several tasks and the input "
+        "does not name them. With --output_format=conll or conllu, several "
+        "tasks can write their tags into one file: a,b",
         flag_values=values,
     )
     flags.DEFINE_string(
         "input",
         "-",
-        "file of texts, maybe packed (.gz); - for standard input",
+        "file to read, which may be packed (.gz); - for standard input",
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "output",
-        "-",
-        "file for the predictions, - for standard output",
-        flag_values=values,
-    )
-    flags.DEFINE_enum(
-        "output_format",
-        None,
-        _FORMS,
-        "by default what the output's name ends with, else jsonl; at a prompt "
-        "lines for people. jsonl: an object a line; csv and tsv: a row an "
-        "example, written at the end; conll, where tokens are tagged: token "
-        "and tag a line, and a blank line after each sentence, or, where the "
-        "input is conll too, its lines with the tags in their column; conllu: "
-        "likewise the lines of an input in conllu; text: the best "
-        "translation, the answer, the labels or the number a line",
-        flag_values=values,
-    )
+    _define_output(values)
     _define_form(values)
     flags.DEFINE_integer(
         "batch_size",
         64,
-        "texts in a batch",
+        "texts per batch",
         lower_bound=1,
         flag_values=values,
     )
     flags.DEFINE_bool(
         "score",
         False,
-        "of runs that write texts: score the texts that stand behind those "
-        "that are read, in a line behind a tab, in jsonl or tables as "
-        "translation or answer, in place of writing some; text, as output "
-        "format, is then the log-likelihood a line",
+        "score given texts instead of writing new ones. For translation and "
+        "question answering. The text to score follows the text that the "
+        "model reads: in a line after a tab, in jsonl and tables as the field "
+        "translation or answer. The output format text is then the "
+        "log-likelihood of each text",
         flag_values=values,
     )
     flags.DEFINE_bool(
-        "interactive", False, "ask for texts at a prompt", flag_values=values
+        "interactive", False, "type texts at a prompt", flag_values=values
     )
     common_flags.define_weights(values)
     common_flags.define_decoding(values)
-    common_flags.define_alignments(values, "in jsonl, csv and tsv")
+    common_flags.define_alignments(values, "in jsonl, csv and tsv output")
+
+
+def _define_output(values: flags.FlagValues) -> None:
+    """Defines where predictions are written, and in which format."""
+    flags.DEFINE_string(
+        "output",
+        "-",
+        "file for the predictions; - for standard output",
+        flag_values=values,
+    )
+    flags.DEFINE_enum(
+        "output_format",
+        None,
+        _FORMS,
+        "format of the predictions. If not given: what the name of --output "
+        "ends with, else jsonl; with --interactive, lines that are easy to "
+        "read:\n"
+        "* jsonl: a JSON object per line.\n"
+        "* csv, tsv: a row per example, written at the end.\n"
+        "* conll (tagging): a token and its tag per line, a blank line after "
+        "each sentence. If the input is conll, too: its lines with the tags "
+        "in their column.\n"
+        "* conllu (tagging): the lines of a conllu input with the tags in "
+        "their column.\n"
+        "* text: per line the best translation, the answer, the labels or the "
+        "number.",
+        flag_values=values,
+    )
 
 
 def _define_form(values: flags.FlagValues) -> None:
@@ -97,42 +108,49 @@ def _define_form(values: flags.FlagValues) -> None:
         "format",
         None,
         text_input.FORMATS,
-        "by default what the input's name ends with, else text. text: an "
-        "example a line, its texts between tabs where it has several; "
-        'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
-        'task\'s type, where tokens are tagged also {"tokens": [...]}, or one '
-        "list of such objects, or one object as SQuAD's files are, which may "
-        "end in .json; csv and tsv: the same in columns, which the first row "
-        "names; conll, where tokens are tagged: a token a line, in the column "
-        "that the task's own files have it in, else the first one, and a blank "
-        "line between sentences; conllu: the words of CoNLL-U",
+        "format of the input. If not given: what the name of --input ends "
+        "with, else text:\n"
+        "* text: an example per line. If an example has several texts, tabs "
+        "separate them.\n"
+        '* jsonl: an object per line, {"text": ..., "task": ...}, with the '
+        'fields of the task\'s type; for tagging also {"tokens": [...]}. '
+        "Also one list of such objects, or one object like SQuAD's files. A "
+        "name may then end with .json.\n"
+        "* csv, tsv: the same fields in columns. The first row names the "
+        "columns.\n"
+        "* conll (tagging): a token per line and a blank line between "
+        "sentences. The tokens are in the same column as in the task's own "
+        "files, else in the first one.\n"
+        "* conllu (tagging): the words of CoNLL-U.",
         flag_values=values,
     )
     flags.DEFINE_list(
         "columns",
         [],
-        "FIELD=COLUMN, what a field such as text or task is called in jsonl, "
-        "csv or tsv, where it has another name, in jsonl also a key inside "
-        "objects, meta.text; comma-separated. By default "
-        "what the task's own files call it, where the input has such a column. "
-        "Of conll and conllu tokens=COLUMN and tags=COLUMN, or TASK=COLUMN "
-        "where there are tags of several tasks: numbers from 0, or negative "
-        "from the last, of conllu names such as xpos. A number behind the "
-        "last column adds one",
+        "names of columns, as FIELD=COLUMN, separated by commas. If not "
+        "given: the names in the task's own files, if the input has such "
+        "columns:\n"
+        "* jsonl, csv, tsv: the column or key of a field such as text or "
+        "task, if it has another name. In jsonl, meta.text is the key text of "
+        "the object meta.\n"
+        "* conll, conllu: tokens=COLUMN and tags=COLUMN, or TASK=COLUMN for "
+        "the tags of several tasks. A column is a number from 0, or from -1 "
+        "for the last one; in conllu also a name such as xpos. The number "
+        "after the last column adds a column.",
         flag_values=values,
     )
     flags.DEFINE_string(
         "delimiter",
         None,
-        "what stands between the cells of a csv file, one character such as "
-        "';'; by default that of the task's own files, or a comma; of conll "
-        "what stands between columns, by default spaces and tabs",
+        "separator of the columns. For csv one character, such as ';'; if not "
+        "given: that of the task's own files, else a comma. For conll, if not "
+        "given: spaces and tabs",
         flag_values=values,
     )
     flags.DEFINE_string(
         "comment",
         None,
-        "how lines of conll begin that are no tokens, such as '# '; by default "
+        "start of conll lines that are no tokens, such as '# '. If not given: "
         "as in the task's own files",
         flag_values=values,
     )
@@ -248,19 +266,26 @@ def _form_of(path: str, forms: Mapping[str, str]) -> str:
 PROGRAM = runner.Program(
     name="predict",
     summary="""
-    Predicts examples with a trained run. Each prediction is a line of JSON:
-    the texts, the task, and what the task's type gives: the label and the
-    score of every label; the labels of several; a number; the tokens, their
-    tags, offsets in characters and confidence (tokens that the run's
-    text.max_length cuts off are left out); the translation and its score; the
-    answer, its confidence, and of each word where it comes from. It
-    is written as soon as the text has been read, so the program can stand in
-    a pipe. What else a line of JSON or a row of a csv or tsv file has, such as
-    an id, stands before its prediction; a field that the prediction has, too,
-    is then called input_NAME. Tokens may also be given: they are then not
-    split, and have no offsets; a file of columns comes back with tags in one
-    of them. Two texts of an example stand in a line with a
-    tab between them, or in fields of JSON.
+    Predicts examples with a trained run. Each prediction is a line of JSON with
+    the texts, the task and the result, which depends on the type of the task:
+
+    * classification: the label, and the score of every label
+    * multi-label: the labels, and the score of every label
+    * regression: the number
+    * tagging: the tokens, their tags, character offsets and confidences;
+      without tokens beyond the run's text.max_length
+    * translation: the translation and its score
+    * question answering: the answer, its confidence, and the source of each
+      word
+
+    Predictions are written as soon as texts are read, so the program works in a
+    pipe. Other fields of the input, such as an id, are copied: they come before
+    the prediction. If the prediction has a field of the same name, the copy is
+    called input_NAME.
+
+    Two texts of an example are separated by a tab in a line, or are fields of a
+    JSON object. Tokens that you give are not split again and have no offsets.
+    Column files (conll, conllu) can be written back with the tags in a column.
     """,
     main=main,
     define_flags=define_flags,
@@ -271,21 +296,23 @@ PROGRAM = runner.Program(
             "--task=books",
         ),
         (
-            "A file, a text a line",
+            "A file with a text per line",
             "--model_dir=runs/quickstart --task=books --input=texts.txt "
             "--output=predictions.jsonl",
         ),
         (
-            'Texts of several tasks, as {"text": "...", "task": "books"}',
+            'Texts of several tasks, each line as {"text": "...", "task": '
+            '"books"}',
             "--model_dir=runs/quickstart --format=jsonl --input=texts.jsonl",
         ),
         (
-            "A column of a table; the other columns stay, and scores are added",
+            "A column of a table; the other columns are kept, and labels and "
+            "scores are added",
             "--model_dir=runs/quickstart --task=books --input=reviews.csv "
             "--columns=text=review --output=predicted.csv",
         ),
         (
-            "Tags in a column of a file, which stays as it is but for that",
+            "Tags in a column of a file; everything else stays the same",
             "--model_dir=runs/chunks --input=sentences.conll "
             "--output=tagged.conll",
         ),
@@ -299,17 +326,17 @@ PROGRAM = runner.Program(
             "--model_dir=runs/nli --task=snli --input=pairs.txt",
         ),
         (
-            "Translations with a beam of 4, a line for each line",
+            "Translations with a beam of 4, line by line",
             "--model_dir=runs/multi30k --task=en-de --input=texts.en "
             "--output=texts.de --output_format=text --beam=4",
         ),
         (
-            "A question about a context, asked for one after the other",
+            "Questions about contexts, typed at a prompt",
             "--model_dir=runs/decanlp --task=squad --interactive "
             "--output_format=text",
         ),
         (
-            "At a prompt, all tasks at once",
+            "Texts typed at a prompt, predicted for all tasks",
             "--model_dir=runs/quickstart --interactive",
         ),
     ),

@@ -20,37 +20,37 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_list(
         "datasets",
         [],
-        "what to build, separated by commas: fdu_mtl (all of its tasks), "
+        "datasets to build, separated by commas: fdu_mtl (all of its tasks), "
         "fdu_mtl/books (one of them), sst (sst/sst1 and sst/sst2), subj, mr, "
-        "imdb, conll2000, conll2003, ud_pos, multi30k, europarl, "
-        "squad, qa_srl, qa_zre, wikisql, mwsc, "
-        "sample_reviews, a group such as movie_reviews, or any TFDS name. Of "
-        "a name that stands for several, those without files are left out",
+        "imdb, conll2000, conll2003, ud_pos, multi30k, europarl, squad, "
+        "qa_srl, qa_zre, wikisql, mwsc, sample_reviews, a group such as "
+        "movie_reviews, or any TFDS name. If a name means several datasets, "
+        "those without files are left out",
         flag_values=values,
     )
     common_flags.define_data(values)
     flags.DEFINE_integer(
         "show",
         None,
-        "of --config: how many training examples of each task to show as the "
-        "model will read them, with lengths in tokens, unknown words and "
-        "texts that are cut; builds the vocabulary as training does, and "
-        "keeps nothing",
+        "show this many training examples of each task as the model will read "
+        "them. Also prints lengths in tokens, unknown words and texts that "
+        "are cut. Builds the vocabulary as training does, but keeps nothing. "
+        "Needs --config",
         lower_bound=1,
         flag_values=values,
     )
     flags.DEFINE_string(
         "beam_runner",
         None,
-        "runner of Apache Beam by which several workers build --datasets, such "
-        "as DirectRunner for processes of this machine; needs pip install "
+        "Apache Beam runner that builds --datasets with several workers, such "
+        "as DirectRunner for processes on this machine. Needs pip install "
         "'mtl_tf[beam]'",
         flag_values=values,
     )
     flags.DEFINE_list(
         "beam_pipeline_options",
         [],
-        "options of the runner, name=value, separated by commas, such as "
+        "options of the runner as NAME=VALUE, separated by commas, such as "
         "direct_num_workers=4,direct_running_mode=multi_processing",
         flag_values=values,
     )
@@ -60,11 +60,11 @@ def main(values: flags.FlagValues) -> None:
     """Builds, counts and prints the tables and the warnings."""
     has_config = values["config"].present
     if not values.datasets and not has_config:
-        raise ConfigError("give --datasets or --config: what to prepare")
+        raise ConfigError("nothing to prepare: give --datasets or --config")
     if values.show and not has_config:
         raise ConfigError(
-            "--show needs --config, which says how texts are read, such as "
-            "--config=starter"
+            "--show needs --config, such as --config=starter: the config "
+            "defines how texts are read"
         )
     if values.datasets:
         _prepare(values)
@@ -98,9 +98,9 @@ def _show_tasks(values: flags.FlagValues) -> None:
         warnings += [f"{task.name}: {text}" for text in distinct]
     if raw and _splits_at_spaces(config):
         warnings.append(
-            "words end in a comma, a full stop or the like: "
-            f"{', '.join(raw)}. The whitespace tokenizer is for texts that are "
-            f"tokenised already; {_REGEX} splits raw ones"
+            "words end in a comma, a full stop or another symbol: "
+            f"{', '.join(raw)}. The tokenizer whitespace is for texts that are "
+            f"already tokenised. For raw texts use {_REGEX}"
         )
     previews = []
     if values.show:
@@ -262,15 +262,17 @@ def _print(
 PROGRAM = runner.Program(
     name="prepare_data",
     summary="""
-    Builds datasets, so that training finds them ready, and prints what is in
-    them: texts, tokens a text, balance of the labels, and what was odd about
-    the files. Training builds what it needs by itself; this shows it first.
-    Of a config it shows the tasks, also those on your own files, and how many
-    texts of a split stand in an earlier one, too; with --show also examples
-    as the model will read them. It trains nothing and writes no run directory.
+    Builds datasets and prints for each split: number of texts, tokens per text,
+    balance of the labels, and warnings about the files. Training also builds
+    the datasets that it needs; with this program you see them first.
 
-    A build is reused until its source files change, and one that was killed
-    goes on where it was (docs/large_data.md). Tables go to standard
+    With --config, it shows the tasks of the config, which may be on your own
+    files. It also warns about texts of a split that occur in an earlier split.
+    With --show, it prints examples as the model will read them. It trains
+    nothing and writes no run directory.
+
+    A build is reused until its source files change. If a build was killed, the
+    same command continues it (docs/large_data.md). Tables go to standard
     output, progress to standard error.
     """,
     main=main,
@@ -278,24 +280,25 @@ PROGRAM = runner.Program(
     examples=(
         ("The reviews that come with the package", "--datasets=sample_reviews"),
         (
-            "FDU-MTL, whose files you have in corpora/fdu_mtl",
+            "FDU-MTL, with the corpus in corpora/fdu_mtl",
             "--datasets=fdu_mtl --manual_dir=corpora",
         ),
         (
-            "The movie reviews of the shared-memory paper, in corpora/sst, ...",
+            "The movie reviews of Liu et al. 2016, with the corpora in "
+            "corpora/sst, ...",
             "--datasets=sst,subj,imdb --manual_dir=corpora",
         ),
         (
-            "A dataset of the TFDS catalogue (downloads it)",
+            "A dataset of the TFDS catalogue, which is downloaded",
             "--datasets=imdb_reviews/plain_text --data_dir=builds",
         ),
         (
-            "A large corpus, by four processes",
+            "A large corpus, built by four processes",
             "--datasets=europarl --manual_dir=corpora "
             "--beam_runner=DirectRunner --beam_pipeline_options="
             "direct_num_workers=4,direct_running_mode=multi_processing",
         ),
-        ("Your own files, as a config names them", "--config=garden.py"),
+        ("The tasks on your own files in a config", "--config=garden.py"),
         (
             "The first three examples of each task, as the model reads them",
             "--config=garden.py --show=3",

@@ -15,34 +15,55 @@ _RATES = {"masked_pieces": 1e-4, "next_words": 2e-3}
 _PRECISIONS = ("float32", "mixed_bfloat16")
 # Of an encoder with random weights.
 _SIZES = (
-    ("vocabulary_size", 8000, "word pieces to learn from the texts, at most"),
-    ("layers", 4, "Transformer layers"),
-    ("hidden", 256, "size of their states"),
-    ("heads", 4, "heads of their attention"),
+    (
+        "vocabulary_size",
+        8000,
+        "maximum number of word pieces to learn from the texts",
+    ),
+    ("layers", 4, "number of Transformer layers"),
+    ("hidden", 256, "size of the Transformer's states"),
+    ("heads", 4, "number of attention heads"),
 )
 # Of --objective=next_words.
 _OF_WORDS = (
-    ("min_count", 2, "occurrences that a word needs; the others are unknown"),
-    ("samples", 1024, "words that a step tells the right one from"),
-    ("dropout", 0.2, "share of vectors and states that a step drops"),
+    (
+        "min_count",
+        2,
+        "minimum number of occurrences of a word; rarer words are unknown",
+    ),
+    (
+        "samples",
+        1024,
+        "words that each step samples to compare the right word with",
+    ),
+    ("dropout", 0.2, "dropout rate of word vectors and states"),
 )
 _INTEGERS = (
-    ("length", 128, "pieces, or words, of a block of text"),
-    ("batch_size", 32, "blocks in a batch"),
-    ("accumulate_steps", 1, "batches whose gradients an update sums"),
-    ("steps", 10000, "updates"),
+    ("length", 128, "length of a block of text, in word pieces or words"),
+    ("batch_size", 32, "blocks per batch"),
+    (
+        "accumulate_steps",
+        1,
+        "number of batches whose gradients one update sums",
+    ),
+    ("steps", 10000, "number of updates"),
     ("evaluate_every", 500, "steps between evaluations"),
-    ("seed", 0, "of whatever is drawn at random"),
+    ("seed", 0, "seed of all random draws"),
 )
 _NUMBERS = (
     (
         "learning_rate",
         None,
-        "the highest learning rate; by default 1e-4 for masked_pieces, 2e-3 "
-        "for next_words",
+        "peak learning rate. If not given: 1e-4 for masked_pieces, 2e-3 for "
+        "next_words",
     ),
-    ("warmup", 0.1, "share of the steps in which it comes from 0"),
-    ("held_out", 0.02, "share of the texts to score, not to train on"),
+    (
+        "warmup",
+        0.1,
+        "share of the steps in which the learning rate rises from 0 to its "
+        "peak",
+    ),
+    ("held_out", 0.02, "share of the texts that is only used for evaluation"),
 )
 
 
@@ -51,51 +72,51 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "output",
         None,
-        "folder of the new preset, or of vectors and weights",
+        "folder to write the preset to, or the vectors and weights",
         flag_values=values,
     )
     flags.DEFINE_enum(
         "objective",
         "masked_pieces",
         _OBJECTIVES,
-        "what is learnt: an encoder tells masked pieces, or the recurrent "
-        "layer of --config, config.model.scheme, tells the words before and "
-        "after",
+        "what to learn. masked_pieces: an encoder predicts masked word "
+        "pieces. next_words: the recurrent layer of config.model.scheme "
+        "predicts the next and the previous words",
         flag_values=values,
     )
     flags.DEFINE_list(
         "tasks",
         [],
-        "groups or tasks whose training texts to learn from, in place of the "
-        "config's",
+        "groups or tasks whose texts to learn from, instead of the config's",
         flag_values=values,
     )
     flags.DEFINE_list(
         "texts",
         [],
-        "text files to learn from, a text a line, UTF-8",
+        "text files to learn from: UTF-8, a text per line; several separated "
+        "by commas",
         flag_values=values,
     )
     common_flags.define_data(values)
     flags.DEFINE_string(
         "preset",
         "",
-        "the encoder to start from, as of config.model.encoder.preset; without "
-        "it a BERT with random weights",
+        "encoder to start from, as in config.model.encoder.preset. If not "
+        "given: a BERT with random weights",
         flag_values=values,
     )
     _define_numbers(values, _SIZES, "without --preset")
     flags.DEFINE_bool(
         "lowercase",
         True,
-        "whether texts are lower-cased, without --preset",
+        "lower-case the texts; without --preset",
         flag_values=values,
     )
     flags.DEFINE_enum(
         "mixed_precision",
         "float32",
         _PRECISIONS,
-        "what an encoder computes in, on float32 weights",
+        "precision in which an encoder computes; the weights are float32",
         flag_values=values,
     )
     _define_numbers(values, _OF_WORDS, "for --objective=next_words")
@@ -219,35 +240,35 @@ def _options(values: flags.FlagValues, kind: type) -> dict[str, Any]:
 PROGRAM = runner.Program(
     name="pretrain",
     summary="""
-    Trains an encoder to tell masked pieces of texts (Devlin et al. 2019) and
-    writes it as a preset for config.model.encoder.preset: from a preset, which
-    learns the language of your texts, or a small BERT from random weights,
-    whose word pieces are learnt from the texts.
+    Pre-trains an encoder on texts without labels, by predicting masked word
+    pieces (Devlin et al. 2019). It starts from a preset, or from a small BERT
+    with random weights, whose word pieces are learnt from the texts. It writes
+    a preset for config.model.encoder.preset.
 
-    --objective=next_words trains the recurrent layer of a config's
-    model.scheme as a language model of both directions (Peters et al. 2018)
-    and writes its weights, for config.training.initialize_from, and its word
-    vectors, for config.text.vectors.
+    --objective=next_words instead trains the recurrent layer of a config's
+    model.scheme as a language model in both directions (Peters et al. 2018). It
+    writes the weights for config.training.initialize_from and the word vectors
+    for config.text.vectors.
 
-    The texts are the training and the unlabelled texts of tasks, without those
-    of validation and test splits, and text files. A command that was stopped
-    continues when it is repeated.
+    The texts are the training and unlabelled texts of tasks, without the texts
+    of validation and test splits, and text files. To continue a stopped
+    training, repeat the command.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         (
-            "Let an encoder see the texts of FDU-MTL before it is tuned",
+            "An encoder that learns the language of FDU-MTL before fine-tuning",
             "--tasks=fdu_mtl --manual_dir=corpora "
             "--preset=bert_base_en_uncased --output=presets/bert_reviews",
         ),
         (
-            "A small encoder from your own texts alone",
+            "A small encoder, learnt from your own texts alone",
             "--texts=texts.txt --layers=4 --hidden=256 --steps=20000 "
             "--output=presets/small",
         ),
         (
-            "The LSTM of a config, before it learns its tasks",
+            "The LSTM of a config, before it is trained on its tasks",
             "--config=fdu_mtl_wide --objective=next_words "
             "--manual_dir=corpora --config.text.vectors=vectors/fdu.txt "
             "--output=pretrained/reviews",

@@ -18,27 +18,36 @@ def define_flags(values: flags.FlagValues) -> None:
     common_flags.define_model_dir(
         values,
         "folder of the table: a run directory for each row and seed, table.md "
-        "and table.json. The same command again continues",
+        "and table.json. To continue, repeat the command",
     )
     common_flags.define_data(values)
     flags.DEFINE_string(
         "table",
         None,
-        "which table, such as meta_mtl/3 or multi_target_nmt/3_multi30k (its "
-        "experiment on a small corpus); a wrong name lists all; FILE.py:NAME "
-        "is one's own (docs/add_an_experiment.md)",
+        "table to reproduce, such as meta_mtl/3, or "
+        "multi_target_nmt/3_multi30k for its experiment on a small corpus. A "
+        "wrong name lists all tables. FILE.py:NAME is a table of your own "
+        "(docs/add_an_experiment.md)",
         flag_values=values,
     )
     flags.DEFINE_integer(
-        "seeds", 3, "runs of each row", lower_bound=1, flag_values=values
+        "seeds",
+        3,
+        "number of runs of each row",
+        lower_bound=1,
+        flag_values=values,
     )
     flags.DEFINE_list(
-        "rows", [], "rows to run, lstm,arc_i; all if empty", flag_values=values
+        "rows",
+        [],
+        "rows to run, such as lstm,arc_i; if empty: all",
+        flag_values=values,
     )
     flags.DEFINE_list(
         "columns",
         [],
-        "kinds of rows to run, of single,mtl,transfer,baseline; all if empty",
+        "kinds of rows to run, from single,mtl,transfer,baseline; if empty: "
+        "all",
         flag_values=values,
     )
     flags.DEFINE_string(
@@ -50,13 +59,13 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_multi_string(
         "override",
         [],
-        "FIELD=VALUE changes a field of every row's config, such as "
-        "training.epochs=2; may be repeated. The table says so",
+        "FIELD=VALUE changes a config field of every row, such as "
+        "training.epochs=2; may be repeated. The table lists these changes",
         flag_values=values,
     )
     common_flags.define_strategy(values)
     flags.DEFINE_bool(
-        "dry_run", False, "list the runs and do none", flag_values=values
+        "dry_run", False, "list the runs without training", flag_values=values
     )
 
 
@@ -158,29 +167,31 @@ def _check_failures(planned: Sequence[Any]) -> None:
 PROGRAM = runner.Program(
     name="reproduce",
     summary="""
-    Trains all rows of a paper's table with several seeds and writes the table
-    with the paper's figures beside ours, as Markdown (also to standard
-    output) and JSON, anew after every run.
+    Trains all rows of a paper's table with several seeds. After each run, it
+    writes the table with the paper's scores next to the new ones, as Markdown
+    and JSON. At the end, it prints the table.
 
-    It takes long. Stop it however you like, also by kill -9: the same command
-    continues. A row that fails is noted, and the others go on. Of a table of
-    sequence tagging, of decaNLP, or of translation on Europarl, corpora that
-    are not there, or lack a split, are left out; the table says so.
+    It takes long. You can stop it at any time, even with kill -9; the same
+    command continues it. If a row fails, the table says so and the other rows
+    go on. Some tables can do without corpora that are missing or lack a split:
+    sequence tagging, decaNLP and translation on Europarl. The table says what
+    is left out.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         (
-            "What there is to do",
+            "List the runs of a table",
             "--table=shared_memory/4 --model_dir=runs/table --dry_run",
         ),
         (
-            "A table with three seeds, the corpora in the folder corpora",
+            "A table with three seeds, with the corpora in the folder corpora",
             "--table=shared_memory/4 --model_dir=runs/table "
             "--manual_dir=corpora",
         ),
         (
-            "Two rows of another with one seed, and with word vectors",
+            "Two rows of another table with one seed and pretrained word "
+            "vectors",
             "--table=meta_mtl/3 --rows=meta_lstm,meta_mtl --seeds=1 "
             "--vectors=glove.6B.200d.txt --model_dir=runs/meta "
             "--manual_dir=corpora",
@@ -192,7 +203,7 @@ PROGRAM = runner.Program(
             "--model_dir=runs/poor --manual_dir=corpora",
         ),
         (
-            "Sequence tagging, with the Wall Street Journal in columns",
+            "Sequence tagging, with the Wall Street Journal in column files",
             "--table=meta_mtl/5 --model_dir=runs/tagging --manual_dir=corpora "
             "--override=\"tasks=('conll2000/chunk', {'name': 'wsj', "
             "'type': 'tagging', 'format': 'conll', 'columns': {'tags': 1}, "

@@ -13,36 +13,37 @@ def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     common_flags.define_model_dir(
         values,
-        "folder of the sweep: cells/SETTING/RUN, sweep.json, sweep.md. The "
-        "same command again continues where it was stopped, one with more "
-        "values, seeds or folds adds theirs",
+        "folder of the sweep: cells/SETTING/RUN, sweep.json, sweep.md. To "
+        "continue a stopped sweep, repeat the command. With more values, "
+        "seeds or folds, the same folder gets the runs that are missing",
     )
     common_flags.define_data(values)
     common_flags.define_strategy(values)
     flags.DEFINE_string(
         "grid",
         None,
-        "config fields and their values: FIELD=VALUE,VALUE;FIELD=VALUE,VALUE "
-        "(else config.sweep.grid)",
+        "config fields and their values: FIELD=VALUE,VALUE;FIELD=VALUE,VALUE. "
+        "If not given: config.sweep.grid",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "folds",
         None,
-        "folds of cross-validation, a run each; 0 for the corpora's own "
-        "splits (else config.sweep.folds)",
+        "number of folds of a cross-validation, with a run for each; 0 for "
+        "the splits of the corpora. If not given: config.sweep.folds",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "seeds",
         None,
-        "how many seeds, from config.seed on (else config.sweep.seeds)",
+        "number of seeds, counted from config.seed. If not given: "
+        "config.sweep.seeds",
         flag_values=values,
     )
     flags.DEFINE_bool(
         "retry",
         False,
-        "train cells again that diverged before",
+        "also train the cells again that diverged",
         flag_values=values,
     )
 
@@ -104,14 +105,14 @@ def _config(values: flags.FlagValues) -> dict:
 PROGRAM = runner.Program(
     name="sweep",
     summary="""
-    Trains a run for every setting of a grid of config fields, for several
-    seeds and, if asked for, for every fold of a cross-validation. The setting
-    with the best validation score is selected; its test scores follow. The
-    table goes to standard output, progress to standard error. A setting that
-    diverges is named there; a cell that fails in another way makes the exit
-    status 1.
+    Trains a run for each setting of a grid of config fields, for several seeds
+    and, if you ask for it, for each fold of a cross-validation. It selects the
+    setting with the best validation score and shows its test scores. The table
+    goes to standard output, progress to standard error.
 
-    Stop it with Ctrl-C whenever you like: the same command continues.
+    The table names settings that diverge. If a cell fails in another way, the
+    exit status is 1. You can stop the sweep at any time with Ctrl-C. The same
+    command continues it.
     """,
     main=main,
     define_flags=define_flags,

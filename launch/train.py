@@ -13,23 +13,25 @@ def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     common_flags.define_model_dir(
         values,
-        "folder of the run: config, vocabulary, checkpoints, results. The "
-        "same command again continues a run that was stopped",
+        "folder of the run: config, vocabulary, checkpoints, results. To "
+        "continue a stopped run, repeat the command",
     )
     common_flags.define_data(values)
     common_flags.define_strategy(values)
     flags.DEFINE_list(
         "callbacks",
         [],
-        "what is told of the training beside TensorBoard: wandb, mlflow (pip "
-        "install 'mtl_tf[trackers]'), or module:Class of your own",
+        "what else logs the training, apart from TensorBoard, separated by "
+        "commas: wandb or mlflow (pip install 'mtl_tf[trackers]'), or a class "
+        "of your own as FILE.py:CLASS or MODULE:CLASS",
         flag_values=values,
     )
     flags.DEFINE_boolean(
         "compare_single",
         False,
         "also train each task alone, with the same settings, in the folder "
-        "single of --model_dir; its scores stand beside the joint model's",
+        "single of --model_dir. The table then shows these scores next to "
+        "those of the joint model",
         flag_values=values,
     )
 
@@ -69,13 +71,16 @@ def main(values: flags.FlagValues) -> int:
 PROGRAM = runner.Program(
     name="train",
     summary="""
-    Trains one model on several tasks, evaluates it and writes everything to
-    --model_dir. Data are prepared on the way. The table of scores goes to
-    standard output, progress to standard error. Beside the scores stand those
-    of the most frequent label and of a linear model (if scikit-learn is
-    installed), which a model should beat.
+    Trains one model on several tasks, evaluates it and writes all results to
+    --model_dir. Builds the datasets first if needed.
 
-    Stop it with Ctrl-C whenever you like: the same command continues.
+    Prints the table of scores to standard output and the progress to standard
+    error. The table also has the scores of two baselines that a model should
+    beat: the most frequent label and, if scikit-learn is installed, a linear
+    model.
+
+    You can stop the training at any time with Ctrl-C. The same command
+    continues it.
     """,
     main=main,
     define_flags=define_flags,
@@ -90,7 +95,7 @@ PROGRAM = runner.Program(
             "--config.training.epochs=20",
         ),
         (
-            "Meta-MTL on the sixteen FDU-MTL tasks, whose files you have in "
+            "Meta-MTL on the sixteen tasks of FDU-MTL, with the corpus in "
             "corpora/fdu_mtl",
             "--config=fdu_mtl_meta --model_dir=runs/meta --manual_dir=corpora",
         ),

@@ -14,20 +14,20 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_list(
         "tasks",
         [],
-        "groups or tasks whose texts to learn from, in place of the config's: "
+        "groups or tasks whose texts to learn from, instead of the config's: "
         "fdu_mtl, or fdu_mtl/books,fdu_mtl/dvd",
         flag_values=values,
     )
     flags.DEFINE_string(
-        "output", None, "text file for the vectors", flag_values=values
+        "output", None, "text file to write the vectors to", flag_values=values
     )
     common_flags.define_data(values)
     flags.DEFINE_enum(
         "algorithm",
         "skipgram",
         _ALGORITHMS,
-        "skipgram and cbow are word2vec's; fasttext is skipgram over words and "
-        "their character n-grams",
+        "training algorithm: skipgram and cbow are those of word2vec, "
+        "fasttext is skipgram on words and their character n-grams",
         flag_values=values,
     )
     _define_numbers(values)
@@ -35,20 +35,30 @@ def define_flags(values: flags.FlagValues) -> None:
         "unlabelled_spacing",
         "auto",
         _SPACINGS,
-        "treebank puts spaces into unlabelled texts as the Penn Treebank does "
-        "(did n't); auto does so where they are raw and training texts are not",
+        "whether to split unlabelled texts like the Penn Treebank (did n't): "
+        "treebank does, none does not, auto does if they are raw and the "
+        "training texts are not",
         flag_values=values,
     )
 
 
 def _define_numbers(values: flags.FlagValues) -> None:
     numbers = (
-        ("dimension", 0, "numbers a word; 0 for config.model.embedding_dim"),
+        (
+            "dimension",
+            0,
+            "size of each vector; 0 for config.model.embedding_dim",
+        ),
         ("epochs", 10, "passes over the texts"),
-        ("window", 5, "words on either side that are predicted"),
-        ("min_count", 2, "occurrences that a word needs"),
-        ("seed", 0, "of the first vectors and of all draws"),
-        ("workers", 1, "threads; the same command repeats only with 1"),
+        ("window", 5, "number of words to predict on either side of a word"),
+        ("min_count", 2, "minimum number of occurrences of a word"),
+        ("seed", 0, "seed of the initial vectors and of all random draws"),
+        (
+            "workers",
+            1,
+            "number of threads. Only with 1, the same command gives the same "
+            "vectors",
+        ),
     )
     for name, default, text in numbers:
         flags.DEFINE_integer(name, default, text, flag_values=values)
@@ -101,24 +111,25 @@ def main(values: flags.FlagValues) -> None:
 PROGRAM = runner.Program(
     name="train_vectors",
     summary="""
-    Learns word vectors from the training and the unlabelled texts of tasks and
-    writes them in the standard text format, for config.text.vectors. Validation
-    and test texts are not used, nor unlabelled texts that repeat them. Texts
-    are tokenised by the config's text.tokenizer, so that the words are the
-    run's.
+    Learns word vectors from the training texts and the unlabelled texts of
+    tasks. It writes them in the standard text format, for config.text.vectors.
+    It uses no validation or test texts, nor unlabelled texts that repeat them.
+    The config's text.tokenizer splits the texts, so that the words are those of
+    a run with this config.
 
-    It needs the package gensim (the extra `vectors`). With --workers=1, the
-    default, the same command writes the same file; more threads are faster.
+    It needs the package gensim (pip install 'mtl_tf[vectors]'). With
+    --workers=1, the default, the same command writes the same file. More
+    threads are faster.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         (
-            "Vectors for FDU-MTL, whose files you have in corpora/fdu_mtl",
+            "Vectors for FDU-MTL, with the corpus in corpora/fdu_mtl",
             "--tasks=fdu_mtl --output=vectors/fdu.txt --manual_dir=corpora",
         ),
         (
-            "The same for the text and the sizes of a config",
+            "The same with the tokenizer and the vector size of a config",
             "--config=fdu_mtl_meta --output=vectors/fdu.txt "
             "--manual_dir=corpora --workers=4",
         ),

@@ -13,23 +13,25 @@ def define_flags(values: flags.FlagValues) -> None:
     common_flags.define_model_dir(
         values,
         "folder of all turns: sources/TASK, targets/TASK and their results. "
-        "The same command again continues where it was stopped",
+        "To continue stopped turns, repeat the command",
     )
     common_flags.define_data(values)
     common_flags.define_strategy(values)
     flags.DEFINE_list(
         "targets",
         [],
-        "the tasks that get a turn, such as books,dvd; all by default",
+        "tasks to leave out in turn, such as books,dvd; if not given: all",
         flag_values=values,
     )
     flags.DEFINE_enum(
         "control",
         None,
         ["random", "fresh_vectors"],
-        "instead of the transfer a control, on the same first models: random "
-        "freezes shared weights as they were drawn, fresh_vectors takes no "
-        "word vectors. Its results are in controls/CONTROL",
+        "train a control instead of the transfer, from the same first models. "
+        "Its results are in controls/CONTROL:\n"
+        "* random: the frozen shared weights are random, as drawn at the "
+        "start.\n"
+        "* fresh_vectors: the word vectors of the first model are not used.",
         flag_values=values,
     )
 
@@ -59,12 +61,12 @@ def main(values: flags.FlagValues) -> int:
 PROGRAM = runner.Program(
     name="transfer",
     summary="""
-    Takes turns over the tasks of a config: trains one model on all tasks but
-    one, freezes the weights that the tasks share, and trains the one that was
-    left out (Chen et al. 2018, Table 3, last column). The table of the left
-    out tasks' scores goes to standard output, progress to standard error.
+    Measures transfer to new tasks. For each task of a config in turn, it trains
+    one model on all other tasks, freezes the shared weights, and then trains
+    this task (Chen et al. 2018, Table 3, last column). The table of scores on
+    these tasks goes to standard output, progress to standard error.
 
-    Stop it with Ctrl-C whenever you like: the same command continues.
+    You can stop it at any time with Ctrl-C. The same command continues it.
     """,
     main=main,
     define_flags=define_flags,
@@ -79,7 +81,7 @@ PROGRAM = runner.Program(
             "--manual_dir=corpora --targets=books,dvd",
         ),
         (
-            "What the word vectors alone, learnt on the other tasks, give",
+            "How good the word vectors from the other tasks are on their own",
             "--config=quickstart --model_dir=runs/transfer --control=random",
         ),
     ),

@@ -33,19 +33,19 @@ __all__ = [
 def config(
     name: str = "starter", changes: Mapping[str, Any] | None = None
 ) -> "config_dict.ConfigDict":
-    """Returns a config to train with: `--config` and its overrides.
+    """Loads a config by name, with changes, as `--config` does.
 
     Args:
-        name: `NAME`, `NAME:ARGUMENT` or `PATH.py` as of `--config`.
-        changes: values by whole names of fields, such as
-            `{"training.epochs": 3}`; they mean what overrides on the command
-            line mean.
+        name: `NAME`, `NAME:ARGUMENT` or `PATH.py`, as for `--config`.
+        changes: new values by full field name, such as
+            `{"training.epochs": 3}`. They work like overrides on
+            the command line.
 
     Returns:
-        The config, which can be changed: `config.training.epochs = 3`.
+        The config. You can change it: `config.training.epochs = 3`.
 
     Raises:
-        ConfigError: there is no such config or field.
+        ConfigError: the config or a field does not exist.
     """
     from mtl_tf.programs import config_argument, config_files
 
@@ -65,38 +65,39 @@ def train(
     compare_single: bool = False,
     verbose: bool = True,
 ) -> "Run":
-    """Trains, evaluates and returns a run, as `launch.train` does.
+    """Trains and evaluates a run and returns it, as `launch.train` does.
 
-    A run that was stopped continues; a finished one is loaded.
+    If the run was stopped, training continues. If it is finished, it is loaded.
 
     Args:
-        config: what `mtl_tf.config` or a `get_config` returns, or a dict of
-            the same fields. An entry of `tasks` may have its examples as
-            `data`, in place of `files`; see `mtl_tf.tasks.in_memory.to_files`.
-        model_dir: the run directory, which is made if it is not there.
-        data_dir: where prepared datasets are kept; None for the folder of
+        config: the result of `mtl_tf.config` or of a `get_config`, or a dict
+            with the same fields. An entry of `tasks` may hold its examples in
+            `data` instead of naming `files`; see
+            `mtl_tf.tasks.in_memory.to_files`.
+        model_dir: the run directory. It is created if it does not exist.
+        data_dir: where prepared datasets are kept. None means the folder of
             TensorFlow Datasets, ~/tensorflow_datasets.
-        manual_dir: the folder of the corpora's own files, such as its
-            `fdu_mtl/`; not needed for a user's own files and `data`.
-        strategy: "auto" for all there is, "one_device", "mirrored" over the
-            GPUs, "multi_worker" or "tpu"; see
+        manual_dir: the folder with the original files of the corpora, such as
+            its `fdu_mtl/`. Your own files and `data` do not need it.
+        strategy: "auto" for all available devices, "one_device", "mirrored" for
+            all GPUs, "multi_worker" or "tpu"; see
             `mtl_tf.training.strategies.make_strategy`.
-        callbacks: told of the training as it goes; see
+        callbacks: objects whose methods are called during training; see
             `mtl_tf.training.callbacks`.
-        compare_single: also trains each task alone, in the folder `single`
-            of the run directory.
+        compare_single: also trains each task alone, in the folder `single` of
+            the run directory.
         verbose: whether to show the log and the progress on standard error.
 
     Returns:
-        The run; its scores are `run.results`.
+        The run. Its scores are in `run.results`.
 
     Raises:
         MtlError: a mistake in the config, the data or the run directory.
-        KeyboardInterrupt: after Ctrl-C. The state is saved.
+        KeyboardInterrupt: after Ctrl-C. The training state is saved first.
 
     Example:
         ```python
-        # Of dicts such as {"text": "my parcel is late", "label": "delivery"}.
+        # Lists of dicts: {"text": "my parcel is late", "label": "delivery"}.
         data = {"train": mails, "test": other_mails}
         config = mtl_tf.config("starter", {"training.epochs": 5})
         config.tasks = ({"name": "mails", "data": data},)
@@ -146,7 +147,7 @@ def train(
                 callbacks=callbacks,
             )
     except Interrupted as stop:
-        # In a notebook, that is what one interrupts with.
+        # Notebooks interrupt a cell with SIGINT and expect KeyboardInterrupt.
         if stop.signal_number == signal.SIGINT:
             raise KeyboardInterrupt(str(stop)) from stop
         raise
@@ -158,26 +159,27 @@ def load(
     decoding: Mapping[str, Any] | None = None,
     weights: str = "best",
 ) -> "Run":
-    """Loads a trained run: see `mtl_tf.runs.loaded_run.Run`.
+    """Loads a trained run; see `mtl_tf.runs.loaded_run.Run`.
 
     Args:
         run_directory: the `--model_dir` of `launch.train`.
-        decoding: of a run that writes texts, how it looks for them, such as
-            `{"beam": 4}`, in place of what its config says: the fields of
-            `mtl_tf.runs.translating.Decoding` for translations, of
-            `mtl_tf.runs.answering.Decoding` for answers to questions.
-        weights: "best" for those with the best validation score, "last" for
-            those of the newest training state: of its last step, not the
-            average that `training.average` or `training.average_last` takes.
+        decoding: search options for a run that generates text, such as
+            `{"beam": 4}`. They replace those of the run's config. The fields
+            are those of `mtl_tf.runs.translating.Decoding` for translation and
+            of `mtl_tf.runs.answering.Decoding` for question answering.
+        weights: "best" for the weights with the best validation score. "last"
+            for the weights after the last step of the newest checkpoint,
+            without the average of `training.average` or
+            `training.average_last`.
 
     Returns:
-        The run. Its methods are `predict`, `evaluate` and `inputs`; its Keras
-        model is `run.model`, its config `run.config`.
+        The run. Its methods are `predict`, `evaluate` and `inputs`. Its Keras
+        model is `run.model` and its config is `run.config`.
 
     Raises:
-        RunError: it is not the directory of a run with such weights.
-        ConfigError: a value of `decoding` is wrong, or the run writes no
-            texts; or `weights` is neither.
+        RunError: the directory holds no run with such weights.
+        ConfigError: a value of `decoding` or `weights` is wrong, or `decoding`
+            is given for a run that generates no text.
     """
     _import_tensorflow()
     from mtl_tf.runs.loading import load as load_run
@@ -188,21 +190,21 @@ def load(
 def evaluate(
     run: "Run | str | os.PathLike[str]", split: str = "test", **options: Any
 ) -> dict[str, Any]:
-    """Scores a run on a split of its tasks: see `Run.evaluate`.
+    """Evaluates a run on one split of its tasks; see `Run.evaluate`.
 
     Args:
         run: a run or its directory.
-        split: of the tasks' sources.
-        **options: the others of `Run.evaluate`, such as `data`, examples with
-            labels in place of the split.
+        split: the split to score.
+        **options: other arguments of `Run.evaluate`. One is `data`: labelled
+            examples that are scored instead of the split.
 
     Returns:
-        The scores, from 0 to 100: those of a task in
-        `["tasks"][NAME][METRIC]`, their mean in `["mean"]["overall"]`; see
+        The scores, from 0 to 100. A task's scores are in
+        `["tasks"][NAME][METRIC]` and the mean is in `["mean"]["overall"]`; see
         `mtl_tf.evaluation.evaluator.evaluate`.
 
     Raises:
-        MtlError: as of `load` and `Run.evaluate`.
+        MtlError: as in `load` and `Run.evaluate`.
     """
     return _loaded(run).evaluate(split, **options)
 
@@ -213,18 +215,18 @@ def predict(
     examples: Sequence[Any],
     batch_size: int = 64,
 ) -> list[dict[str, Any]]:
-    """Predicts examples: see `Run.predict`.
+    """Predicts the outputs for some examples; see `Run.predict`.
 
     Args:
-        run: a run, or its directory, which is loaded anew at each call.
-        task, examples, batch_size: as of `Run.predict`.
+        run: a run, or its directory, which is loaded again at each call.
+        task, examples, batch_size: as in `Run.predict`.
 
     Returns:
-        A dict for each example; see `Run.predict`.
+        One dict per example; see `Run.predict`.
 
     Raises:
-        MtlError: as of `load` and `Run.predict`.
-        TypeError: an example is not one of the task.
+        MtlError: as in `load` and `Run.predict`.
+        TypeError: an example does not fit the task.
     """
     return _loaded(run).predict(task, examples, batch_size)
 
@@ -238,23 +240,24 @@ def analyse(
     data_dir: str | None = None,
     manual_dir: str | None = None,
 ) -> str:
-    """Writes the HTML page on a finished run, as `launch.analyse` does.
+    """Writes an HTML report on a finished run, as `launch.analyse` does.
 
     Args:
-        run: a run or its directory; several directories are seeds of one
-            config.
-        output: the file of the page, "" for `analysis.html` in the first run
+        run: a run or its directory. Several directories must be runs of one
+            config with different seeds.
+        output: path of the HTML file. "" means `analysis.html` in the first run
             directory.
-        split: whose scores and mistakes to show; those of results.json if "".
-        examples: how many mistakes of each task.
-        data_dir: where prepared datasets are.
-        manual_dir: where the corpora are.
+        split: the split whose scores and mistakes are shown. "" means the split
+            of results.json.
+        examples: how many mistakes to show per task.
+        data_dir: where prepared datasets are kept.
+        manual_dir: the folder with the corpora.
 
     Returns:
-        The file.
+        The path of the HTML file.
 
     Raises:
-        MtlError: as of `mtl_tf.analysis.run_analysis.analyse`.
+        MtlError: as in `mtl_tf.analysis.run_analysis.analyse`.
     """
     _import_tensorflow()
     from mtl_tf.analysis import page, run_analysis
@@ -289,24 +292,26 @@ def export_saved_model(
 
     Args:
         run: a run or its directory.
-        export_dir: holds the versions, as a model server expects.
-        version: the version's number; 0 for the next free one.
-        weights: what they are stored as: "float32", "bfloat16" or "int8".
+        export_dir: the directory that holds all versions, as a model server
+            expects.
+        version: the version number; 0 for the next free one.
+        weights: number format of the stored weights: "float32", "bfloat16" or
+            "int8".
 
     Returns:
-        The version directory.
+        The directory of the version.
 
     Raises:
         RunError: the version exists already, or it cannot be written.
-        ConfigError: a task has the name of a reserved signature, or an
-            unknown form of weights.
+        ConfigError: a task has the name of a reserved signature, or the format
+            of the weights is unknown.
     """
     import importlib
 
     try:
         exporter = importlib.import_module("mtl_tf.export.saved_model")
     except ModuleNotFoundError:
-        # A checkout that is not installed.
+        # The project is used from a checkout and is not installed.
         exporter = importlib.import_module("export.saved_model")
     return exporter.export(
         _loaded(run), os.fspath(export_dir), version, weights
@@ -325,7 +330,7 @@ def _plain(config: Any) -> Mapping[str, Any]:
 
 
 def _import_tensorflow() -> None:
-    """Imports it without what it writes of itself, unless it is there."""
+    """Imports TensorFlow without its startup messages."""
     import sys
 
     from mtl_tf.programs import quiet

@@ -1,4 +1,4 @@
-"""What is served of each task type."""
+"""Task types as exports see them: served functions."""
 
 from typing import Any
 
@@ -9,9 +9,10 @@ def of(name: str) -> Any:
     """The subclass of `Served` of the task type of that name.
 
     Raises:
-        ConfigError: there is none; the nearest names are offered.
+        ConfigError: there is none; the message offers the nearest names.
     """
-    # Here, since programs that read flags first must not import TensorFlow.
+    # Imported here, as programs that parse flags first must not import
+    # TensorFlow.
     from ..serving import Served
 
     return task_types.find(__name__, name, Served)

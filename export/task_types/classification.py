@@ -14,8 +14,8 @@ class ServedClassification(ServedTexts, ServedLabels):
     """Classification.
 
     Its signatures return `label` [batch], `scores` [batch, labels] and
-    `classes` [batch, labels], the labels that the scores belong to.
-    Temperatures and thresholds that the run has settled are applied.
+    `classes` [batch, labels], the labels of the scores. The run's fitted
+    temperatures and thresholds are applied.
     """
 
     def __init__(self, run, models, tasks, **options):
@@ -32,7 +32,7 @@ class ServedClassification(ServedTexts, ServedLabels):
         }
 
     def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
-        """Class numbers [batch] and scores [batch, width]."""
+        """Label ids [batch] and scores [batch, width]."""
         scores = tf.cast(outputs["scores"][0], tf.float32)
         return {
             "number": outputs["prediction"][0],
@@ -40,7 +40,7 @@ class ServedClassification(ServedTexts, ServedLabels):
         }
 
     def answer(self, results, beside, number, task=None) -> Tensors:
-        """Names and scores of classes."""
+        """Labels, their scores and their names."""
         del beside
         classes = self.classes_of(number, task)
         scores = results["scores"][:, : classes.shape[1]]
@@ -54,7 +54,7 @@ class ServedClassification(ServedTexts, ServedLabels):
 
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
-        """`label` and `scores` by label."""
+        """`label`, and `scores` by label."""
         scores = dict(zip(outputs["classes"], outputs["scores"]))
         return {"label": outputs["label"], "scores": scores}
 

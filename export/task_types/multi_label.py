@@ -16,9 +16,9 @@ from ..serving_sharing import ServedLabels, ServedTexts
 class ServedMultiLabel(ServedTexts, ServedLabels):
     """Multi-label classification.
 
-    Its signatures return [batch, labels] of each label: `classes`, its name;
-    `scores`, its probability; and `labels`, its name where the score reaches
-    the label's threshold, else "".
+    Its signatures return for each label, [batch, labels]: `classes`, its name;
+    `scores`, its probability; and `labels`, its name if the score reaches its
+    threshold, else "".
     """
 
     def __init__(self, run, models, tasks, **options):

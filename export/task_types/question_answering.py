@@ -21,12 +21,11 @@ _OWN = "own_words"
 class ServedAnswers(ServedSearch):
     """Question answering, by the run's search in the graph.
 
-    Its signatures return `answer` and `confidence` [batch], the model's
-    probability of it, `words` [batch, U] with "" behind the last one, and
-    `shares` [batch, U, 3], how much of a word's probability comes from the
-    vocabulary, the context and the question. With an `n_best` above 1 also
-    `answers` and `confidences` [batch, n_best], the best first, all different;
-    "" and 0 stand behind the last one.
+    Its signatures return `answer` and its probability `confidence`, [batch];
+    `words` [batch, U], "" after the last one; and `shares` [batch, U, 3], the
+    shares of a word's probability that come from the vocabulary, the context
+    and the question. With `n_best` above 1 also `answers` and `confidences`
+    [batch, n_best], the best first, all different; "" and 0 if there are fewer.
     """
 
     inputs = ("question", "context")
@@ -34,14 +33,14 @@ class ServedAnswers(ServedSearch):
 
     @property
     def names_tasks(self) -> bool:
-        """A model of all tasks is told what to do by the question."""
+        """Only if tasks have own models; else the question says what to do."""
         return len({id(self.models[task]) for task in self.tasks}) > 1
 
     def for_all(self) -> Callable[..., Tensors]:
         """The function of `serving_default`: `question` and `context`.
 
-        Contexts are read as far as those of the task that reads the most.
-        Where tasks have models of their own, rows name their `task`, too.
+        Contexts are cut at the largest limit of any task. If tasks have their
+        own models, rows also name their `task`.
         """
         if self.names_tasks:
             return super().for_all()
@@ -50,14 +49,14 @@ class ServedAnswers(ServedSearch):
 
     @property
     def questions(self) -> dict[str, str]:
-        """The questions that config entries give for all rows, by task."""
+        """The questions that config entries fix for all rows, by task."""
         named = {task["name"]: task for task in self.described}
         asked = {name: named[name].get(_QUESTION) for name in self.names}
         return {name: question for name, question in asked.items() if question}
 
     @property
     def extra(self) -> dict[str, Any]:
-        """How answers are looked for, what shares are of, tasks' questions."""
+        """Decoding options, the order of shares, and the tasks' questions."""
         extra = super().extra
         more = {"sources": list(SOURCES), "questions": self.questions}
         extra[exported_files.DECODING].update(more)
@@ -65,9 +64,9 @@ class ServedAnswers(ServedSearch):
 
     @tf.autograph.experimental.do_not_convert
     def completed(self, strings: Tensors, number: tf.Tensor) -> Tensors:
-        """In place of empty questions those of the tasks' entries.
+        """Replaces empty questions by those of the tasks' entries.
 
-        Rows of no known task have one where it is that of all tasks.
+        Rows without a known task get one only if all tasks share it.
         """
         if not self.questions:
             return strings
@@ -82,26 +81,26 @@ class ServedAnswers(ServedSearch):
 
     @tf.autograph.experimental.do_not_convert
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
-        """The texts' ids, contexts whole, and the examples' own words."""
+        """The texts' ids, with whole contexts, and the examples' own words."""
         encoder = QuestionEncoder(self.encoder.encoder)
         ids, own_words = encoder.with_own_words({n: inputs[n] for n in _TEXTS})
         features = {n: self.padded({n: ids[n]}, n)[n] for n in _TEXTS}
         return features | self.padded({_OWN: own_words}, _OWN), {}
 
     def specs(self) -> dict[str, tf.TensorSpec]:
-        """Ids and words."""
+        """The specs of ids and words."""
         specs = dict.fromkeys(_TEXTS, tf.TensorSpec([None, None], tf.int32))
         return specs | {_OWN: tf.TensorSpec([None, None], tf.string)}
 
     def key_of(self, task: int) -> int:
-        """Where the task's texts end; 0 where they are read whole."""
+        """The length at which the task's contexts are cut; 0 for no cut."""
         return self.encoder.task(self.described[task]["name"]).max_length
 
     @tf.autograph.experimental.do_not_convert
     def run(
         self, model: Answerer, key: int, task: tf.Tensor, features: Tensors
     ) -> Tensors:
-        """Answers some questions after the others; see `searched`."""
+        """Answers questions in batches; see `searched`."""
         del task
         features = dict(features)
         if key:
@@ -121,7 +120,7 @@ class ServedAnswers(ServedSearch):
         return self.searched(features, search)
 
     def _wide(self, words: tf.Tensor) -> tf.Tensor:
-        """[rows, U, ...] with as many words as an answer may have."""
+        """Pads [rows, U, ...] to the largest number of words of an answer."""
         missing = self.decoding.max_length - tf.shape(words)[1]
         unpadded = [[0, 0]] * (words.shape.rank - 2)
         padding = [[0, 0], [0, missing], *unpadded]
@@ -145,7 +144,7 @@ class ServedAnswers(ServedSearch):
         }
 
     def answer(self, results, beside, number, task=None) -> Tensors:
-        """The best answers, as wide as the longest; and several, if asked."""
+        """The best answers, as wide as the longest; several if configured."""
         del beside, number, task
         lengths = tf.math.count_nonzero(results["words"] != "", 1)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
@@ -161,7 +160,7 @@ class ServedAnswers(ServedSearch):
 
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
-        """What `Answerer.answer` says of one question."""
+        """The fields of `Answerer.answer` for one question."""
         words = [word for word in outputs["words"] if word]
         shares = [list(of_word) for of_word in outputs["shares"][: len(words)]]
         largest = [of_word.index(max(of_word)) for of_word in shares]

@@ -24,7 +24,7 @@ class ServedRegression(ServedTexts):
         return {"value": tf.cast(outputs["prediction"][0], tf.float32)}
 
     def answer(self, results, beside, number, task=None) -> Tensors:
-        """The numbers; 0 where the task is unknown."""
+        """The numbers; 0 if the task is unknown."""
         del beside, task
         return {"value": tf.where(number < 0, 0.0, results["value"])}
 

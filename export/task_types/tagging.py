@@ -12,14 +12,14 @@ from ..serving_sharing import ServedLabels
 class ServedTagging(ServedLabels):
     """Tagging, decoded in the graph.
 
-    Its signatures return `length` [batch], how many tokens a text has, and
-    [batch, time] of each token: `tokens`, itself; `tags`; `starts` and `ends`,
-    where it stands in its text, in characters; and `confidence`, its tag's
-    probability. Behind the last token are "" and 0; the time is at least 1.
+    Its signatures return `length` [batch], the number of tokens, and for each
+    token, [batch, time]: `tokens`, its text; `tags`; `starts` and `ends`, its
+    position in the text, in characters; and `confidence`, its tag's
+    probability. After the last token come "" and 0. The time is at least 1.
     """
 
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
-        """The words' ids and features, and the words and their places."""
+        """The words' ids and features, and the words with their positions."""
         located = self.encoder.tokenizer.locate(inputs["text"])
         if self.encoder.max_length:
             stop = self.encoder.max_length
@@ -28,7 +28,7 @@ class ServedTagging(ServedLabels):
         columns = self.encoder.of_words(words)
         features: Tensors = {}
         if "words" in columns:
-            # The pieces of a pretrained encoder have a time of their own.
+            # The pieces of a pretrained encoder have their own time axis.
             features = self.padded({"words": columns.pop("words")}, "words")
         features |= self.padded(columns)
         places = {"tokens": words, "starts": starts, "ends": ends}
@@ -44,14 +44,14 @@ class ServedTagging(ServedLabels):
         }
 
     def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
-        """Numbers and confidences of tags, both [batch, time]."""
+        """Ids and confidences of tags, both [batch, time]."""
         return {
             "number": outputs["prediction"][0],
             "confidence": tf.cast(outputs["confidence"][0], tf.float32),
         }
 
     def answer(self, results, beside, number, task=None) -> Tensors:
-        """Tokens, their tags and their places."""
+        """Tokens, their tags and their positions."""
         classes = self.classes_of(number, task)
         length = tf.where(number < 0, 0, beside["length"])
         columns = {

@@ -10,25 +10,24 @@ from mtl_tf.runs.translating import Translator, several
 from ..searching import ServedSearch
 from ..serving import Tensors
 
-# What says which words are aligned, with what stands behind the last one.
+# The alignment outputs, with the value after the last word.
 _ALIGNED = {"words": "", "alignment": -1}
 
 
 class ServedTranslation(ServedSearch):
     """Translation, by beam search in the graph.
 
-    Its signatures return `translation` and `score` [batch], the best one's,
-    and `translations` and `scores` [batch, n_best], the best first, all
-    different. Where the search found fewer, "" and minus infinity stand for
-    the others. With
-    `Decoding.alignments` they also return the best one's `words` [batch, U],
-    `source_words` [batch, S], with "" behind the last ones, and `alignment`
-    [batch, U], the places among these that the words attended to most, with
-    -1 behind the last one.
+    Its signatures return `translation` and `score` [batch] of the best
+    translation, and `translations` and `scores` [batch, n_best], the best
+    first, all different; "" and minus infinity if the search found fewer. With
+    `Decoding.alignments` they also return `words` [batch, U] of the best one
+    and `source_words` [batch, S], both "" after the last word, and `alignment`
+    [batch, U], the index of the source word with the most attention, -1 after
+    the last word.
     """
 
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
-        """The sources' ids, and the words that may replace unknown ones."""
+        """The sources' ids, and the words that replace unknown ones."""
         written = self.encoder.source.tokenizer(inputs["text"])
         columns = {"tokens": self.encoder.source.vocabulary.lookup(written)}
         if self._replaces:
@@ -39,21 +38,21 @@ class ServedTranslation(ServedSearch):
         return self.padded(columns), beside
 
     def specs(self) -> dict[str, tf.TensorSpec]:
-        """Ids and, where unknown words are replaced, written tokens."""
+        """The specs of ids and, to replace unknown words, of token texts."""
         specs = {"tokens": tf.TensorSpec([None, None], tf.int32)}
         if self._replaces:
             specs["words"] = tf.TensorSpec([None, None], tf.string)
         return specs
 
     def key_of(self, task: int) -> int:
-        """The pair's number: each has a decoder of its own."""
+        """The pair's number, as each pair has its own decoder."""
         return task
 
     @tf.autograph.experimental.do_not_convert
     def run(
         self, model: Translator, key: int, task: tf.Tensor, features: Tensors
     ) -> Tensors:
-        """Translates some texts after the others; see `searched`."""
+        """Translates texts in batches; see `searched`."""
         del task
         most = self._most(features)
 
@@ -71,7 +70,7 @@ class ServedTranslation(ServedSearch):
         return self.searched(features, search)
 
     def empty_outputs(self, features: Tensors) -> Tensors:
-        """Empty texts and zeros; no words that are aligned."""
+        """Empty texts and zeros, without aligned words."""
         rows = tf.shape(features["tokens"])[0]
         shape = tf.stack([rows, self.decoding.n_best])
         shaped = [None, self.decoding.n_best]
@@ -86,11 +85,11 @@ class ServedTranslation(ServedSearch):
         return outputs
 
     def _most(self, features: Tensors) -> tf.Tensor:
-        """The most tokens of a translation of any of the texts, int32 []."""
+        """The largest number of tokens of any of the translations, int32 []."""
         return most_tokens(self.decoding.limit, tf.shape(features["tokens"])[1])
 
     def answer(self, results, beside, number, task=None) -> Tensors:
-        """The translations, and the best of them."""
+        """The translations, and the best one of each."""
         del task
         best = {
             "translation": results["translations"][:, 0],
@@ -100,7 +99,7 @@ class ServedTranslation(ServedSearch):
         if self.decoding.alignments:
             is_word = tf.cast(results["alignment"] >= 0, tf.int32)
             longest = tf.reduce_max(tf.reduce_sum(is_word, 1))
-            # Of no rows at all it is the least integer.
+            # Without rows, the maximum is the smallest integer.
             longest = tf.maximum(longest, 0)
             for name in _ALIGNED:
                 outputs[name] = results[name][:, :longest]
@@ -116,7 +115,7 @@ class ServedTranslation(ServedSearch):
 
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
-        """`translation`, `score`, and what else `Run.predict` gives."""
+        """`translation`, `score`, and the other fields of `Run.predict`."""
         fields = {name: outputs[name] for name in ("translation", "score")}
         if len(outputs["translations"]) > 1:
             fields |= several(outputs["translations"], outputs["scores"])

@@ -1,1 +1,1 @@
-"""Speed and memory: cases, contestants, reference cells."""
+"""Speed and memory benchmarks: cases, contestants, reference cells."""

@@ -1,4 +1,4 @@
-"""The cases of the benchmark by name, and those about a whole corpus."""
+"""The benchmark cases by name, and those that use a whole corpus."""
 
 import statistics
 import time
@@ -34,12 +34,12 @@ from mtl_tf.layers import recurrence
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.training.trainer import Trainer
 
-# Steps that are taken before the clock runs, to empty what was prefetched.
+# Number of steps taken before timing starts, to use up prefetched batches.
 _DRAINED = 96
 
 
 def _batches_between(plan: BatchPlan, start: int, stop: int) -> dict[str, int]:
-    """How many examples and tokens the steps hold, and cells with padding."""
+    """Numbers of examples, tokens and cells (with padding) in the steps."""
     steps = plan.steps(start, stop)
     counts = {"examples": int(np.sum(steps.rows >= 0)), "tokens": 0}
     for task, split in enumerate(plan.splits):
@@ -68,7 +68,7 @@ def _trained_corpus(sizes: Sizes) -> tuple[BatchPlan, Trainer, float]:
 
 
 def pipeline(sizes: Sizes, rounds: int) -> Result:
-    """Examples a second of the input pipeline, and of training on it."""
+    """Examples per second of the input pipeline, and of training on it."""
     plan, trainer, _ = _trained_corpus(sizes)
 
     @tf.function(reduce_retracing=True)
@@ -90,7 +90,7 @@ def pipeline(sizes: Sizes, rounds: int) -> Result:
         first = _DRAINED + number * steps
         examples = _batches_between(plan, first, first + steps)["examples"]
         for name, make in (("pipeline", alone), ("training", training)):
-            # Both come upon the same steps with nothing prefetched.
+            # Both start at the same steps with nothing prefetched.
             drained = _DRAINED if name == "pipeline" else 1
             run = make(training_dataset(plan, first - drained))
             run(drained)
@@ -172,7 +172,7 @@ def epoch(sizes: Sizes, rounds: int) -> Result:
 
 
 def latency(sizes: Sizes, rounds: int) -> Result:
-    """The forward pass of one text, one call at a time."""
+    """The forward pass of a single text per call."""
     model = contestants.make_model(sizes, sizes.vocabulary)
     other = contestants.KerasModel(model)
     batch = next(iter(data.batches(sizes, 1)))
@@ -208,7 +208,7 @@ def _call(
     inner: bool | None = None,
     jit_compile: bool = False,
 ) -> Run:
-    """Calls a compiled function; `inner` is the recurrence's own jit."""
+    """Calls a compiled function; `inner` is the jit of the recurrence."""
     compiled = tf.function(function, jit_compile=jit_compile, autograph=False)
     with recurrence.options(jit=inner):
         concrete = compiled.get_concrete_function(batch)

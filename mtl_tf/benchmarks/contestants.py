@@ -1,8 +1,8 @@
-"""Who competes: our models, and the same cells in `keras.layers.RNN`.
+"""The contestants: our models, and the same cells in `keras.layers.RNN`.
 
-All have the same parameters with the same initial values, read the same
-batches from the same kind of data set, take several steps a call, and have
-the same optimizer, so that what differs is how the recurrence runs.
+All have the same parameters with the same initial values, read the same batches
+from the same kind of dataset, take several steps per call, and use the same
+optimizer. They differ only in how the recurrence runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.strategies import make_strategy
 from mtl_tf.training.trainer import Trainer, choose_shards
 
-# The paper's, and the shipped config's.
+# The values of the paper and of the shipped config.
 _LEARNING_RATE = 0.1
 _L2 = 1e-5
 
@@ -36,7 +36,7 @@ def meta_scheme(sizes: Sizes) -> dict[str, Any]:
 
 
 def memory_scheme(sizes: Sizes, name: str, **options: Any) -> dict[str, Any]:
-    """A scheme with a memory, by name."""
+    """The scheme with a memory that has this name."""
     return {
         "name": name,
         "units": sizes.units,
@@ -52,7 +52,7 @@ def make_model(
     scheme: Mapping[str, Any] | None = None,
     labels: int = 2,
 ) -> MultiTaskModel:
-    """A model with so many labels a task, Meta-MTL by default."""
+    """A model with `labels` labels per task, Meta-MTL by default."""
     scheme = scheme or meta_scheme(sizes)
     config = {"embedding_dim": sizes.embedding, "scheme": scheme}
     return build_model(config, vocabulary, task_entries(sizes, labels))
@@ -72,7 +72,7 @@ def adagrad(
     embedding: Sequence[keras.Variable],
     compiled: bool = False,
 ) -> keras.optimizers.Optimizer:
-    """Our Adagrad with L2 on all but the embedding, for all contestants."""
+    """Our Adagrad, with L2 on all but the embedding, for all contestants."""
     optimizer = make_optimizer({"name": "adagrad"}, _LEARNING_RATE)
     embedding_ids = {id(v) for v in embedding}
     l2 = [0.0 if id(v) in embedding_ids else _L2 for v in variables]
@@ -112,7 +112,7 @@ def make_trainer(
 ) -> Trainer:
     """Our model in the trainer that `launch.train` uses.
 
-    By default it is that of `make_model`.
+    The default model is that of `make_model`.
     """
     strategy = strategy or make_strategy("one_device")
     make_one = model or (lambda: make_model(sizes, vocabulary, scheme, labels))
@@ -128,26 +128,26 @@ def make_trainer(
 
 
 class KerasHeads(keras.Model):
-    """Copies of our parameters, and the output layers of the tasks.
+    """Base of contestants: copied parameters, and the tasks' output layers.
 
     Input shape: a batch of one group.
     Output shape: logits `[B, labels]`.
     """
 
     def copy_heads(self, model: MultiTaskModel) -> None:
-        """Takes the tasks' output layers of our model."""
+        """Copies the tasks' output layers of our model."""
         [head] = model.heads.values()
         self.kernel = self.copied("kernel", head.dense.kernel)
         self.bias = self.copied("bias", head.dense.bias)
 
     def copied(self, name: str, weight: keras.Variable) -> keras.Variable:
-        """A weight of its own with the value of ours."""
+        """Adds a separate weight with the value of ours."""
         copied = self.add_weight(name=name, shape=weight.shape)
         copied.assign(weight)
         return copied
 
     def scored(self, summary: tf.Tensor, task: tf.Tensor) -> tf.Tensor:
-        """The logits of summaries `[B, D]`; the task's are gathered once."""
+        """The logits of summaries `[B, D]`; gathers the task's weights once."""
         kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
         return tf.matmul(summary, kernel) + bias
 
@@ -156,7 +156,7 @@ class KerasModel(KerasHeads):
     """Meta-MTL as a Keras user would write it first.
 
     Args:
-        model: our model, whose parameters it copies.
+        model: our model, whose parameters are copied.
 
     Input shape: a batch of one group.
     Output shape: logits `[B, labels]`.
@@ -185,7 +185,7 @@ class KerasModel(KerasHeads):
         )
 
     def _copy_cell(self, ours: keras.layers.Layer) -> None:
-        """Our inputs' and states' matrices are one matrix there."""
+        """Copies our cell; its input and state matrices become one matrix."""
         parts = [ours.meta_kernel, ours.meta_recurrent]
         self.cell.meta_kernel.assign(keras.ops.concatenate(parts, 0))
         self.cell.meta_bias.assign(ours.meta_bias)
@@ -205,7 +205,7 @@ class KerasModel(KerasHeads):
 
 
 def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:
-    """Our training steps on a data set."""
+    """Our training steps on a dataset."""
     iterator = trainer.iterate(lambda replicas, part: dataset)
 
     def run(steps: int) -> float:
@@ -222,7 +222,7 @@ def keras_run(
     compiled: str = "",
     make: Callable[..., keras.optimizers.Optimizer] = adagrad,
 ) -> Run:
-    """The Keras model's training steps on a data set.
+    """The Keras model's training steps on a dataset.
 
     Args:
         model: maps a batch of one group to logits, such as `KerasModel`.

@@ -1,4 +1,4 @@
-"""The case of the benchmark about conditional random fields."""
+"""The benchmark case about conditional random fields."""
 
 import keras
 import numpy as np
@@ -16,14 +16,14 @@ from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.strategies import make_strategy
 from mtl_tf.training.trainer import Trainer
 
-# WSJ's labels, and sentences of twice its mean length; the sizes of Chen et
-# al. (2018).
+# WSJ's labels, and sentences of twice its mean length. The other sizes are
+# those of Chen et al. (2018).
 _BATCH, _LENGTH, _LABELS, _EMBEDDING = 32, 50, 45, 100
 _BATCHES = 32
 
 
 def crf(sizes: Sizes, rounds: int) -> Result:
-    """A training step of a BiLSTM with a CRF beside that with a softmax."""
+    """A training step of a BiLSTM with a CRF, compared with a softmax."""
     length = min(_LENGTH, sizes.length)
     dataset = _tagged(sizes.vocabulary, length)
     runs = {
@@ -80,7 +80,7 @@ def _optimizer(
 
 
 def _tagged(vocabulary: int, length: int) -> tf.data.Dataset:
-    """The same batches of tagged sentences over and over."""
+    """The same batches of tagged sentences, repeated forever."""
     draw = random.generator(0, "tagged")
     shape = (_BATCHES, 1, _BATCH, length)
     tokens = draw_words(draw, vocabulary, int(np.prod(shape)))

@@ -1,4 +1,4 @@
-"""The case of the benchmark about pretrained encoders."""
+"""The benchmark case about pretrained encoders."""
 
 import functools
 
@@ -22,12 +22,12 @@ from mtl_tf.models.multi_task import MultiTaskModel, build_model
 _PRECISIONS = ("float32", "mixed_bfloat16")
 _LEARNING_RATE = 1e-4
 _adamw = contestants.without_l2("adamw", _LEARNING_RATE)
-# Ids that no made text has: it is one text without padding.
+# Ids that do not occur, because each text is one text without padding.
 _SPECIALS = {"start": [-1], "separator": [-1], "end": [-1], "pad": 0}
 
 
 def encoder(sizes: Sizes, rounds: int) -> Result:
-    """A training step of a tuned BERT beside keras_hub's with its weights."""
+    """A training step of a tuned BERT, compared with keras_hub's."""
     sizes = sizes.of_encoders()
     rows, targets = [], []
     for precision in _PRECISIONS:
@@ -96,7 +96,7 @@ class KerasEncoder(contestants.KerasHeads):
     """A tuned encoder as a Keras user would write it first.
 
     Args:
-        model: our model, whose parameters it copies.
+        model: our model, whose parameters are copied.
 
     Input shape: a batch of one group.
     Output shape: logits `[B, labels]`.

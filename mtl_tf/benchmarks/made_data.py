@@ -1,7 +1,7 @@
-"""Made batches and a made corpus, in the shape of FDU-MTL.
+"""Synthetic batches and a synthetic corpus, in the shape of FDU-MTL.
 
 Words are drawn by Zipf's law, so that texts and batches repeat words as real
-ones do: the embedding's gradient and its optimizer depend on it.
+ones do. The embedding's gradient and its optimizer depend on this.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from mtl_tf.pipelines.buckets import choose_boundaries
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 
 _BATCHES = 32
-_SPREAD = 0.8  # of the logarithm of lengths
+_SPREAD = 0.8  # standard deviation of log lengths
 
 
 def draw_words(
@@ -30,14 +30,14 @@ def draw_words(
 def batches(
     sizes: Sizes, batch: int, labels: int = 2, replicas: int = 1
 ) -> tf.data.Dataset:
-    """The same batches over and over, each of one drawn task.
+    """The same batches, repeated forever, each of one random task.
 
     Args:
-        sizes: of the data.
-        batch: B, examples of a step.
-        labels: classes of each task.
-        replicas: how many pieces of B / replicas rows a step comes in, one
-            after another.
+        sizes: sizes of the data.
+        batch: B, number of examples per step.
+        labels: number of classes per task.
+        replicas: number of pieces, of B / replicas rows, that a step is split
+            into. They come one after another.
     """
     draw = random.generator(0, "batches", batch)
     shape = (_BATCHES, 1, batch)
@@ -56,7 +56,7 @@ def batches(
 
 
 def _pieces(column: np.ndarray, replicas: int) -> np.ndarray:
-    """Pieces of batches; what has no rows is the same in all of a step."""
+    """Splits batches into pieces; arrays without rows are repeated."""
     if column.ndim < 3:
         return np.repeat(column, replicas, axis=0)
     parts = np.split(column, replicas, axis=2)
@@ -64,7 +64,7 @@ def _pieces(column: np.ndarray, replicas: int) -> np.ndarray:
 
 
 def corpus(sizes: Sizes) -> list[EncodedSplit]:
-    """Encoded training splits, one a task."""
+    """Encoded training splits, one per task."""
     counts = np.full(sizes.tasks, sizes.corpus_examples // sizes.tasks)
     counts[: sizes.corpus_examples % sizes.tasks] += 1
     return [
@@ -74,7 +74,7 @@ def corpus(sizes: Sizes) -> list[EncodedSplit]:
 
 def _split(sizes: Sizes, task: int, count: int) -> EncodedSplit:
     draw = random.generator(0, "corpus", task)
-    # Cutting takes a tenth off the mean.
+    # Cutting long texts reduces the mean by a tenth.
     centre = np.log(1.1 * sizes.corpus_length) - _SPREAD**2 / 2
     lengths = draw.lognormal(centre, _SPREAD, count).astype(np.int64)
     lengths = np.clip(lengths, 1, sizes.corpus_longest)
@@ -90,7 +90,7 @@ def _split(sizes: Sizes, task: int, count: int) -> EncodedSplit:
 
 
 def plan(sizes: Sizes) -> BatchPlan:
-    """The steps of training on the corpus: a random task each."""
+    """The steps of training on the corpus, each with a random task."""
     splits = corpus(sizes)
     lengths = np.concatenate([split.lengths for split in splits])
     boundaries = choose_boundaries(lengths, sizes.buckets, sizes.corpus_longest)

@@ -1,4 +1,4 @@
-"""The peak memory of work that has a process to itself."""
+"""The peak memory of work in a separate process."""
 
 import multiprocessing
 from collections.abc import Callable
@@ -10,22 +10,22 @@ from mtl_tf.benchmarks import timing
 def peak_mb_of(function: Callable[..., Any], *arguments: Any) -> float:
     """The peak memory of a new process that calls `function(*arguments)`.
 
-    In 10^6 bytes, with what Python and TensorFlow take. The process has the
-    threads of this one.
+    In 10^6 bytes, including Python and TensorFlow. The new process uses as many
+    threads as this one.
 
     Args:
-        function: at the top of a module.
-        *arguments: what can be pickled.
+        function: a function at the top level of a module.
+        *arguments: picklable arguments.
     """
     return result_of(_peak, function, arguments)
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a new process returns that calls `function(*arguments)`.
+    """The result of a new process that calls `function(*arguments)`.
 
     Args:
-        function: at the top of a module.
-        *arguments: what can be pickled.
+        function: a function at the top level of a module.
+        *arguments: picklable arguments.
     """
     import tensorflow as tf
 
@@ -43,7 +43,7 @@ def _peak(function: Callable, arguments: tuple) -> float:
 def _threaded(threads: int, function: Callable, arguments: tuple) -> Any:
     import tensorflow as tf
 
-    # 0 leaves them to TensorFlow.
+    # 0 lets TensorFlow decide.
     tf.config.threading.set_intra_op_parallelism_threads(threads)
     tf.config.threading.set_inter_op_parallelism_threads(threads)
     return function(*arguments)

@@ -1,4 +1,4 @@
-"""The case of the benchmark about answers to questions."""
+"""The benchmark case about question answering."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -32,16 +32,16 @@ from mtl_tf.training.strategies import make_strategy
 from mtl_tf.training.trainer import Trainer
 
 _BATCHES = 8
-# Of 100 words of a context, so many are the example's own.
+# Percentage of a context's words that are the example's own.
 _OWN_PERCENT = 3
 _CLIP_NORM = 1.0
-# The paper's highest.
+# The paper's highest learning rate.
 _LEARNING_RATE = 2.5e-3
 _WORK = ("training step", "decoding")
 
 
 def mqan(sizes: Sizes, rounds: int) -> Result:
-    """A training step and greedy decoding beside Keras's own layers."""
+    """A training step and greedy decoding, compared with Keras's layers."""
     result = {"rows": [], "targets": [], "notes": [_note(sizes)]}
     for work in _WORK:
         logging.info("%s", work)
@@ -91,12 +91,12 @@ def _note(sizes: Sizes) -> str:
 
 
 def run_alone(sizes: Sizes, work: str, name: str) -> None:
-    """Some steps of one contestant, for its memory."""
+    """Runs some steps of one contestant, to measure its memory."""
     ours = name == "mtl_tf"
     model = make_model(sizes)
     other = None if ours else KerasQuestionModel(model)
     if not ours:
-        # Its weights would count as the other's.
+        # Its weights would count as those of the other contestant.
         del model
         model = None
     _run_of(sizes, work, model, other)(2)
@@ -104,7 +104,7 @@ def run_alone(sizes: Sizes, work: str, name: str) -> None:
 
 def _contestants(sizes: Sizes, work: str) -> dict[str, Run]:
     model = make_model(sizes)
-    # Copied now: the first steps of ours change what they start from.
+    # Copied now, because our first steps change the initial values.
     other = KerasQuestionModel(model)
     batch = next(iter(batches(sizes)))
     losses = [
@@ -135,12 +135,12 @@ def _run_of(
 
 @functools.cache
 def _strategy() -> tf.distribute.Strategy:
-    """The trainer's, in whose scope its model is made."""
+    """The trainer's strategy, in whose scope its model is made."""
     return make_strategy("one_device")
 
 
 def make_model(sizes: Sizes) -> QuestionAnsweringModel:
-    """Our model, of the paper's sizes by default."""
+    """Our model, with the paper's sizes by default."""
     config = {
         "embedding_dim": sizes.mqan_embedding,
         "units": sizes.mqan_units,
@@ -158,7 +158,7 @@ def make_model(sizes: Sizes) -> QuestionAnsweringModel:
 def _adam(
     variables: Sequence[keras.Variable],
 ) -> keras.optimizers.Optimizer:
-    """The paper's, for all contestants."""
+    """The paper's optimizer, for all contestants."""
     options = {"beta_2": 0.98, "epsilon": 1e-9}
     optimizer = make_optimizer(
         {"name": "adam", "options": options}, _LEARNING_RATE
@@ -196,7 +196,7 @@ def _keras_steps(model: KerasQuestionModel, dataset: tf.data.Dataset) -> Run:
 
 
 def _answers(sizes: Sizes, model: keras.Model) -> Run:
-    """Decodes one batch, over and over."""
+    """Decodes the same batch again and again."""
     batch = next(iter(batches(sizes)))
     answer: Callable = tf.function(
         functools.partial(model.answer, max_length=sizes.mqan_answer),
@@ -213,10 +213,10 @@ def _answers(sizes: Sizes, model: keras.Model) -> Run:
 
 
 def batches(sizes: Sizes) -> tf.data.Dataset:
-    """The same batches over and over; only answers differ in length.
+    """The same batches, repeated forever; only answers differ in length.
 
-    An answer has words of its context, its question and the generative
-    vocabulary in turns, and an end.
+    An answer takes its words in turn from its context, its question and the
+    generative vocabulary, and has an end.
     """
     draw = random.generator(0, "mqan")
     words, rows = sizes.mqan_vocabulary, (_BATCHES, 1, sizes.mqan_batch)
@@ -233,7 +233,7 @@ def batches(sizes: Sizes) -> tf.data.Dataset:
         places = answer[..., source::3].shape
         at = draw.integers(0, text.shape[-1], places)
         answer[..., source::3] = np.take_along_axis(text, at, -1)
-    # One word and the end at least, and all places at most.
+    # At least one word and the end, at most all positions.
     ends = draw.integers(1, sizes.mqan_answer, (*rows, 1))
     at = np.arange(sizes.mqan_answer)
     answer = np.where(at < ends, answer, np.where(at == ends, EOS, 0))
@@ -250,6 +250,6 @@ def batches(sizes: Sizes) -> tf.data.Dataset:
 
 
 def _words(draw, vocabulary: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Words that are neither the begin nor the end of a text."""
+    """Words that are neither the start nor the end token."""
     drawn = draw_words(draw, vocabulary - 2, int(np.prod(shape)))
     return drawn.reshape(shape) + 2

@@ -1,4 +1,4 @@
-"""The decoder's recurrence as a cell of `keras.layers.RNN`, to compare with."""
+"""The decoder's recurrence as a `keras.layers.RNN` cell, for comparison."""
 
 import keras
 import tensorflow as tf
@@ -13,7 +13,7 @@ class AttentionGRUCell(keras.layers.Layer):
 
     Input shape: embedded tokens `[B, E]`. `look_at` is called before each
         sequence.
-    Output shape: s_t and c_t side by side, `[B, H + D]`.
+    Output shape: s_t and c_t concatenated, `[B, H + D]`.
     """
 
     def __init__(self, units: int, attention_units: int, **kwargs):

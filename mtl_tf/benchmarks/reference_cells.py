@@ -1,7 +1,7 @@
 """A slow reference: the Meta-LSTM as a cell for `keras.layers.RNN`.
 
-It is what a Keras user would write first, and the baseline that the fast form
-is measured against. Nothing in the library uses it otherwise.
+This is what a Keras user would write first, and the baseline for the fast form.
+The library does not use it for anything else.
 """
 
 import keras

@@ -1,4 +1,4 @@
-"""The MQAN's parts in Keras's own layers, to compare with."""
+"""The MQAN's parts in Keras's own layers, for comparison."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def dense(kernel, bias=None, activation=None) -> keras.layers.Dense:
 
 
 def _in_keras_order(weight) -> np.ndarray:
-    """Gates i, f, o, g of an LSTM as i, f, g, o."""
+    """Reorders the gates i, f, o, g of an LSTM to i, f, g, o."""
     i, f, o, g = np.split(np.array(weight), 4, -1)
     return np.concatenate([i, f, g, o], -1)
 
@@ -43,7 +43,7 @@ def _norm(ours: keras.layers.LayerNormalization) -> keras.layers.Layer:
 
 
 def _attention(ours: SelfAttention) -> keras.layers.MultiHeadAttention:
-    """Keras's heads are as wide as they are told, too."""
+    """The same attention in Keras, whose heads may have any width, too."""
     units, heads, width = ours.units, ours.heads, ours.head_units
     layer = keras.layers.MultiHeadAttention(
         heads, width, dropout=ours.dropout.rate, use_bias=False
@@ -76,7 +76,7 @@ def _feed_forward(ours: FeedForward) -> keras.layers.Layer:
 
 
 def bidirectional(ours: BidirectionalLSTM) -> keras.layers.Layer:
-    """LSTMs in both directions, with the weights of ours."""
+    """LSTMs in both directions, with our weights."""
     layer = keras.layers.Bidirectional(
         keras.layers.LSTM(ours.units // 2, return_sequences=True)
     )
@@ -96,7 +96,7 @@ def bidirectional(ours: BidirectionalLSTM) -> keras.layers.Layer:
 
 
 class _Part(keras.layers.Layer):
-    """A layer that is given its masks, and passes none on."""
+    """A layer that gets its masks as arguments and passes none on."""
 
     def __init__(self):
         super().__init__()
@@ -110,7 +110,7 @@ class Coattention(_Part):
     """Equations 17 to 19, for both texts.
 
     Args:
-        ours: whose dummies are copied.
+        ours: the layer whose dummies are copied.
     """
 
     def __init__(self, ours: DualCoattention):
@@ -123,7 +123,7 @@ class Coattention(_Part):
         self.built = True
 
     def call(self, texts: Sequence, masks: Sequence) -> list[tf.Tensor]:
-        """Summary and coattended states of each, side by side."""
+        """Summary and coattended states of each text, concatenated."""
         rows = tf.shape(texts[0])[0]
         (c, c_mask), (q, q_mask) = (
             (
@@ -147,11 +147,11 @@ class Coattention(_Part):
 
 
 class Block(_Part):
-    """A layer of self-attention, of an encoder or of the decoder.
+    """A self-attention layer of an encoder or of the decoder.
 
     Args:
-        ours: a `TransformerBlock`, or an `AnswerBlock`, which reads the
-            context between its self-attention and its feed-forward network.
+        ours: a `TransformerBlock`, or an `AnswerBlock`, which reads the context
+            between its self-attention and its feed-forward network.
     """
 
     def __init__(self, ours: keras.layers.Layer):
@@ -169,7 +169,7 @@ class Block(_Part):
         self.built = True
 
     def call(self, x, mask, context=None, context_mask=None, training=False):
-        """The block's outputs, for all places of `x`."""
+        """The block's outputs, for all positions of `x`."""
         attention = self.parts["own" if self.causal else "attention"]
         read = attention(
             x,
@@ -181,7 +181,7 @@ class Block(_Part):
         return self._rest(x, read, context, context_mask, training)
 
     def next_place(self, x, before, context, context_mask):
-        """The output at a place `[B, 1, D]` behind those `before`."""
+        """The output at the position after those in `before`, `[B, 1, D]`."""
         places = tf.concat([before, x], 1)
         read = self.parts["own"](x, places)
         return self._rest(x, read, context, context_mask, False), places
@@ -204,10 +204,10 @@ class Block(_Part):
 
 
 class Encoder(_Part):
-    """Two bidirectional LSTMs, and self-attention between them.
+    """Two bidirectional LSTMs, with self-attention between them.
 
     Args:
-        ours: whose weights are copied.
+        ours: the layer whose weights are copied.
     """
 
     def __init__(self, ours: SelfAttentiveEncoder):
@@ -229,7 +229,7 @@ class PointerCell(_Part):
     """One step of the multi-pointer-generator (equations 7 to 10 and 12).
 
     Args:
-        ours: whose weights are copied.
+        ours: the layer whose weights are copied.
     """
 
     def __init__(self, ours: PointerDecoder):
@@ -257,10 +257,10 @@ class PointerCell(_Part):
         """A step.
 
         Args:
-            x: what is known of the answer so far, `[B, D]`.
-            state: hidden and memory of the LSTM, and the context state.
+            x: the representation of the answer so far, `[B, D]`.
+            state: hidden state and memory of the LSTM, and the context state.
             texts: context and question by name, `[B, T, D]`.
-            masks: theirs, bool `[B, T]`.
+            masks: their masks, bool `[B, T]`.
 
         Returns:
             A list of the context state `[B, D]`, the shares of vocabulary,

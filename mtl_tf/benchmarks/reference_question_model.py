@@ -1,4 +1,4 @@
-"""The MQAN as a Keras user would write it first, to compare with."""
+"""The MQAN as a Keras user would write it first, for comparison."""
 
 import keras
 import tensorflow as tf
@@ -21,24 +21,24 @@ _NOTHING = 1e-30
 class KerasQuestionModel(keras.Model):
     """McCann et al. (2018) in Keras's layers, in the form of their own code.
 
-    It computes what our model computes, from the same weights. As in the
-    authors' code the distribution over the generative vocabulary and all
-    other words of the batch is made for every word of every answer, then
-    that of the target is taken; the decoder is a loop over words; and when
-    it decodes greedily, the inputs of each of its layers are kept, but keys
-    and values are computed from them at every step.
+    It computes the same as our model, from the same weights. As in the authors'
+    code, it makes the distribution over the generative vocabulary and all other
+    words of the batch for every word of every answer, and then takes the
+    target's value. The decoder is a loop over words. When it decodes greedily,
+    it keeps the inputs of each layer, but computes keys and values from them at
+    every step.
 
     Args:
         ours: an "mqan", whose parameters are copied.
 
-    Input shape: a batch of one group, see `QuestionAnsweringModel`; answers
-        consist of words that can be generated or copied.
-    Output shape: the summed negative log likelihoods `[B]`.
+    Input shape: a batch of one group, see `QuestionAnsweringModel`. All words
+        of the answers must be generative or copyable.
+    Output shape: the summed negative log-likelihoods `[B]`.
     """
 
     def __init__(self, ours: QuestionAnsweringModel):
         super().__init__()
-        # Only this case needs it.
+        # Imported here, because only this case needs it.
         import keras_nlp
 
         self.units = ours.units
@@ -103,7 +103,8 @@ class KerasQuestionModel(keras.Model):
         Args:
             context: int32 `[B, L]`.
             question: int32 `[B, M]`.
-            max_length: the most words of an answer, with its end.
+            max_length: maximum number of words in an answer, with its end
+                token.
 
         Returns:
             "tokens" int32 `[B, U]` with the end, "score" float32 `[B]`.
@@ -127,7 +128,7 @@ class KerasQuestionModel(keras.Model):
             p = self._extended([y[:, None] for y in out], numbers, words)[:, 0]
             best = tf.argmax(p, -1, output_type=tf.int32)
             gained = tf.math.log(tf.reduce_max(p, -1))
-            # Back from the batch's numbers to the ids of words.
+            # From the batch's numbering back to word ids.
             copied = tf.gather(words, tf.maximum(best - self.generative, 0))
             token = tf.where(best < self.generative, best, copied)
             token = tf.where(ended, 0, token)
@@ -184,11 +185,11 @@ class KerasQuestionModel(keras.Model):
         return texts, masks
 
     def _numbered(self, ids):
-        """Numbers the batch's words behind the generative vocabulary.
+        """Numbers the batch's words after the generative vocabulary.
 
         Returns:
-            The numbers for the ids, by name, and the words `[N]` that are
-            numbered from the size of the generative vocabulary on.
+            The numbers for the ids, by name, and the words `[N]` whose numbers
+            start at the size of the generative vocabulary.
         """
         flat = tf.concat([tf.reshape(x, [-1]) for x in ids.values()], 0)
         words, places = tf.unique(tf.where(flat < self.generative, 0, flat))

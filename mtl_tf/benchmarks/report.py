@@ -1,14 +1,14 @@
-"""The benchmark's results as text."""
+"""Formats the benchmark's results as text."""
 
 from typing import Any
 
 
 def case_text(name: str, result: dict[str, Any]) -> str:
-    """The table of a case, its targets and notes.
+    """The table of a case, with its targets and notes.
 
     Args:
         name: the case's name.
-        result: what `worker.measure` returned, or {"error": ...}.
+        result: the result of `worker.measure`, or {"error": ...}.
 
     Returns:
         Lines without a newline at the end.
@@ -34,7 +34,7 @@ def case_text(name: str, result: dict[str, Any]) -> str:
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
-    """Rows as aligned lines; lists in them are left out."""
+    """Rows as aligned lines, without entries that are lists."""
     names = [k for k, v in rows[0].items() if not isinstance(v, list)]
     cells = [[name.replace("_", " ") for name in names]]
     cells += [[_cell(row[name]) for name in names] for row in rows]

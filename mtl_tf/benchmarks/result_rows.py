@@ -1,7 +1,7 @@
-"""What the cases of the benchmark return.
+"""The results of benchmark cases.
 
 A case is a function `(sizes, rounds) -> {"rows": [...], "targets": [...],
-"notes": [...]}`; rows are flat dictionaries, one a line of its table.
+"notes": [...]}`. Rows are flat dictionaries, one per line of its table.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ Result = dict[str, list]
 def make_target(
     description: str, value: float, rule: str, limit: float
 ) -> dict[str, Any]:
-    """A stated target and whether it is met; `rule`: at least or at most."""
+    """A target and whether it is met; `rule` is "at least" or "at most"."""
     met = value >= limit if rule == "at least" else value <= limit
     return {
         "what": description,
@@ -43,7 +43,7 @@ def make_row(timing: Timing, ours: Timing, **facts: Any) -> dict[str, Any]:
 
 
 def check_same(outcomes: list[float]) -> None:
-    """Raises `RunError` unless all computed the same in their first steps."""
+    """Raises `RunError` unless all first steps gave the same results."""
     if not np.allclose(outcomes, outcomes[0], rtol=1e-4, atol=1e-5):
         raise RunError(
             "the contestants did not do the same work: their first steps "

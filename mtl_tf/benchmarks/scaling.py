@@ -1,4 +1,4 @@
-"""The case of the benchmark about growth: what costs how much of more."""
+"""The benchmark case about growth: the cost of larger sizes."""
 
 import dataclasses
 from typing import Any
@@ -14,19 +14,19 @@ from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.training.strategies import make_strategy
 
 _BATCH = 16
-# A quarter is within what other processes do to a time.
+# Other processes can change a time by up to a quarter.
 _SAME = 1.25
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What is measured in a process of its own.
+    """What is measured in a separate process.
 
     Attributes:
-        axis: what grows.
-        value: how large it is.
-        sizes: of model and data.
-        labels: classes of each task.
+        axis: the quantity that grows.
+        value: its value.
+        sizes: sizes of model and data.
+        labels: number of classes per task.
         replicas: virtual devices, which share the batch.
     """
 
@@ -38,7 +38,7 @@ class Setting:
 
 
 def settings(sizes: Sizes) -> list[Setting]:
-    """What is measured, the smallest of each axis first."""
+    """What is measured, the smallest value of each axis first."""
     changed = dataclasses.replace
     return [
         *(
@@ -59,7 +59,7 @@ def settings(sizes: Sizes) -> list[Setting]:
 
 
 def scaling(sizes: Sizes, rounds: int) -> Result:
-    """Time and memory of a training step as tasks, words, ... become more."""
+    """Time and memory of a training step for more tasks, words and so on."""
     rows = []
     for setting in settings(sizes):
         logging.info("%s %d", setting.axis, setting.value)
@@ -95,15 +95,16 @@ def _of(rows: list[dict[str, Any]], axis: str) -> list[dict[str, Any]]:
 
 
 def _growth(rows: list[dict[str, Any]], axis: str) -> float:
-    """How many times as long a step takes at the end of an axis."""
+    """How many times longer a step takes at the end of an axis."""
     first, *_, last = _of(rows, axis)
     return last["step_ms"] / first["step_ms"]
 
 
 def _beyond(rows: list[dict[str, Any]], axis: str) -> float:
-    """Memory that grows along an axis beyond the state, in 10^6 bytes.
+    """How much memory other than the state grows along an axis, in 10^6 bytes.
 
-    The state counts twice: initial values are made before they are assigned.
+    The state counts twice, because initial values are made before they are
+    assigned.
     """
     first, *_, last = _of(rows, axis)
     state = last["state_mb"] - first["state_mb"]
@@ -115,7 +116,7 @@ def measure(setting: Setting, rounds: int) -> dict[str, Any]:
 
     Args:
         setting: what to measure.
-        rounds: of steps; the time is their median.
+        rounds: number of rounds; the time is their median.
     """
     sizes = setting.sizes
     strategy = "one_device"

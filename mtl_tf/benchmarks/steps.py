@@ -1,4 +1,4 @@
-"""Cases of the benchmark: training steps of recurrent models."""
+"""Benchmark cases: training steps of recurrent models."""
 
 from absl import logging
 
@@ -20,7 +20,7 @@ _RATIOS = {
 
 
 def meta_mtl(sizes: Sizes, rounds: int) -> Result:
-    """A training step beside the same cell in `keras.layers.RNN`."""
+    """A training step, compared with the same cell in `keras.layers.RNN`."""
     result = {"rows": [], "targets": [], "notes": []}
     for batch in sizes.batches:
         logging.info("batch %d", batch)
@@ -59,7 +59,7 @@ def _contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
         "keras_rnn_jit": "step",
         "keras_rnn_jit_part": "gradients",
     }
-    # Copied now: the first steps of ours change what they start from.
+    # Copied now, because our first steps change the initial values.
     runs = {
         name: contestants.keras_run(
             contestants.KerasModel(trainer.model), dataset, compiled
@@ -70,7 +70,7 @@ def _contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
 
 
 def arc_ii(sizes: Sizes, rounds: int) -> Result:
-    """A training step of each scheme of paper 1 beside an LSTM per task."""
+    """A training step of each scheme of paper 1, and of an LSTM per task."""
     sizes = sizes.of_memories()
     lstm = {"name": "lstm", "units": sizes.units, "sharing": "private"}
     schemes = {"lstm": lstm} | {

@@ -11,18 +11,18 @@ from absl import logging
 # Steps of the first call, whose results are compared between contestants.
 FIRST_STEPS = 3
 
-# Takes so many steps and returns what came out, such as the summed loss.
+# Takes the given number of steps and returns a result, such as the summed loss.
 Run = Callable[[int], float]
 
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """What was measured of one contestant.
+    """The measurements of one contestant.
 
     Attributes:
         warm_up: seconds of the first call, which traces and compiles.
-        first: what the first call returned.
-        samples: seconds a step, one value a round.
+        first: the result of the first call.
+        samples: seconds per step, one value per round.
     """
 
     warm_up: float
@@ -31,11 +31,11 @@ class Timing:
 
     @property
     def median(self) -> float:
-        """Seconds a step."""
+        """The median of the seconds per step."""
         return statistics.median(self.samples)
 
     def percentile(self, share: float) -> float:
-        """Seconds a step that `share` of the rounds did not exceed."""
+        """Seconds per step that a `share` of the rounds did not exceed."""
         place = math.ceil(share * len(self.samples)) - 1
         return sorted(self.samples)[max(place, 0)]
 
@@ -43,16 +43,16 @@ class Timing:
 def compete(
     contestants: Mapping[str, Run], rounds: int, seconds: float
 ) -> dict[str, Timing]:
-    """Warms all contestants up, then lets them run in turns.
+    """Warms up all contestants, then lets them run in turns.
 
-    Whatever else the machine does meets all contestants alike: each runs once
-    in every round, and another one begins each round.
+    Other load on the machine affects all contestants alike: each runs once per
+    round, and each round starts with another one.
 
     Args:
         contestants: `run(steps)` by name.
         rounds: number of rounds.
-        seconds: how long a contestant runs in a round, about; 0 for a single
-            step.
+        seconds: approximate time that a contestant runs per round; 0 for a
+            single step.
 
     Returns:
         A `Timing` by name.
@@ -85,7 +85,7 @@ def seconds_of(run: Run, steps: int) -> float:
 
 
 def _steps_for(run: Run, seconds: float) -> int:
-    """How many steps take about so many seconds."""
+    """The number of steps that take about `seconds` seconds."""
     steps = 1
     while True:
         elapsed = seconds_of(run, steps)
@@ -95,18 +95,18 @@ def _steps_for(run: Run, seconds: float) -> int:
 
 
 def ratio(slow: Timing, fast: Timing) -> float:
-    """How many times as long `slow` takes: the median over the rounds.
+    """How many times longer `slow` takes: the median over the rounds.
 
-    Each round is compared in itself, so a busy minute cancels out.
+    Each round is compared separately, so a busy minute cancels out.
     """
     pairs = zip(slow.samples, fast.samples)
     return statistics.median(s / f for s, f in pairs)
 
 
 def peak_memory_mb() -> float:
-    """The most resident memory of this process so far, in 10^6 bytes."""
+    """The peak resident memory of this process so far, in 10^6 bytes."""
     try:
-        # ru_maxrss would still hold the peak of the process that started us.
+        # ru_maxrss would include the peak of the process that started this one.
         with open("/proc/self/status", encoding="ascii") as file:
             for line in file:
                 if line.startswith("VmHWM:"):

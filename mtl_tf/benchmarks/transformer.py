@@ -1,4 +1,4 @@
-"""The case of the benchmark about Transformers, and who competes in it."""
+"""The benchmark case about Transformers, with its contestants."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _adam = contestants.without_l2("adam", _LEARNING_RATE)
 
 
 def transformer(sizes: Sizes, rounds: int) -> Result:
-    """A training step of S-P beside keras_nlp's encoders with its weights."""
+    """A training step of S-P, compared with keras_nlp's encoders."""
     sizes = sizes.of_transformers()
     batch = sizes.transformer_batch
     dataset = data.batches(sizes, batch)
@@ -33,7 +33,7 @@ def transformer(sizes: Sizes, rounds: int) -> Result:
         sizes, sizes.vocabulary, _scheme(sizes), _adam
     )
     forms = {"keras_nlp": "", "keras_nlp_jit_part": "gradients"}
-    # Copied now: the first steps of ours change what they start from.
+    # Copied now, because our first steps change the initial values.
     models = {name: KerasTransformer(trainer.model) for name in forms}
     first = next(iter(dataset))
     answers = [
@@ -85,7 +85,7 @@ class KerasTransformer(contestants.KerasHeads):
     """S-P as a Keras user would write it first.
 
     Args:
-        model: our model, whose parameters it copies.
+        model: our model, whose parameters are copied.
 
     Input shape: a batch of one group.
     Output shape: logits `[B, labels]`.
@@ -93,7 +93,7 @@ class KerasTransformer(contestants.KerasHeads):
 
     def __init__(self, model: MultiTaskModel):
         super().__init__()
-        # Only this case needs it.
+        # Imported here, because only this case needs it.
         import keras_nlp
 
         scheme, embedding = model.scheme, model.embedding
@@ -152,7 +152,7 @@ class KerasTransformer(contestants.KerasHeads):
 
 
 def _weights_of(block: TransformerBlock) -> list[np.ndarray]:
-    """A block's weights in the order in which keras_nlp's encoder has them."""
+    """A block's weights, in the order of keras_nlp's encoder."""
     attention, network = block.attention, block.feed_forward
     shape = [attention.units, attention.heads, -1]
     kernels = np.split(attention.kernel.numpy(), 3, axis=-1)

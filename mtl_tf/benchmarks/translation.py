@@ -1,4 +1,4 @@
-"""The cases of the benchmark about translation."""
+"""The benchmark cases about translation."""
 
 import time
 from collections.abc import Callable
@@ -26,13 +26,13 @@ from mtl_tf.models.multi_target import (
 )
 
 _BATCHES = 8
-# Multi30k's English sentences: their lengths, and how many at a time.
+# Multi30k's English sentences: their lengths, and sentences per batch.
 _MEAN, _SPREAD, _SHORTEST, _LONGEST, _TOGETHER = 13, 4, 4, 35, 64
 _BEAM = 10
 
 
 def translation(sizes: Sizes, rounds: int) -> Result:
-    """A teacher-forced step of a decoder beside its cell in Keras's RNN."""
+    """A teacher-forced decoder step, compared with its cell in Keras's RNN."""
     units, batch = sizes.translation_units, sizes.translation_batch
     decoder = AttentionDecoder(
         sizes.translation_vocabulary, units, units, name="decoder"
@@ -68,7 +68,7 @@ _NOTE = (
 
 
 def _encoded(sizes: Sizes) -> tf.data.Dataset:
-    """An encoder's output and targets without padding, over and over."""
+    """Encoder outputs and targets without padding, repeated forever."""
     draw = random.generator(0, "translation")
     units, length = sizes.translation_units, sizes.translation_length
     shape = (_BATCHES, 1, sizes.translation_batch)
@@ -122,7 +122,7 @@ class KerasDecoder(keras.Model):
     """The decoder as a Keras user would write it first.
 
     Args:
-        decoder: our decoder, whose parameters it copies.
+        decoder: our decoder, whose parameters are copied.
     """
 
     def __init__(self, decoder: AttentionDecoder):
@@ -202,7 +202,7 @@ def beam_search(sizes: Sizes, rounds: int) -> Result:
 
 
 def _model_without_end(sizes: Sizes) -> MultiTargetModel:
-    """A model that never chooses the end: what a random one ends is chance."""
+    """A model that never ends a text, because a random one ends by chance."""
     words = sizes.translation_vocabulary
     config = {
         "embedding_dim": sizes.translation_units,
@@ -215,7 +215,7 @@ def _model_without_end(sizes: Sizes) -> MultiTargetModel:
 
 
 def _sentences(sizes: Sizes) -> list[np.ndarray]:
-    """Made sentences, from short to long."""
+    """Synthetic sentences, from short to long."""
     draw = random.generator(0, "sentences")
     lengths = draw.normal(_MEAN, _SPREAD, sizes.translation_sentences)
     lengths = np.sort(np.clip(lengths.round(), _SHORTEST, _LONGEST))

@@ -1,6 +1,6 @@
-"""Runs one case of the benchmark in a process of its own.
+"""Runs one benchmark case in a separate process.
 
-`launch.benchmark` starts it, so that the case's peak memory is its own.
+`launch.benchmark` starts it, so that the peak memory is that of the case.
 """
 
 import os
@@ -33,12 +33,12 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     """Runs a case.
 
     Args:
-        job: "case", "sizes" (fields of `Sizes`), "rounds" and "threads" (0
-            leaves them to TensorFlow).
+        job: "case", "sizes" (fields of `Sizes`), "rounds" and "threads" (0 lets
+            TensorFlow decide).
 
     Returns:
-        What the case returned, and "seconds", "peak_memory_mb", "threads" and
-        "load_average", that of the last minute before.
+        The result of the case, and "seconds", "peak_memory_mb", "threads" and
+        "load_average", that of the minute before.
     """
     start, load = time.perf_counter(), os.getloadavg()[0]
     threads = set_threads(job["threads"])

@@ -1,4 +1,4 @@
-"""Chunks of CoNLL-2000: `words`, `characters` or `best` of a BiLSTM-CRF.
+"""BiLSTM-CRF for the chunks of CoNLL-2000: `words`, `characters` or `best`.
 
 Paper: table 5 of Chen et al. 2018, "Meta Multi-Task Learning for Sequence
 Modeling", row LSTM+CRF, after Huang, Xu and Yu 2015. Its sizes (embeddings

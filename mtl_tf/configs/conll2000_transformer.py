@@ -1,4 +1,4 @@
-"""Chunks and parts of speech of CoNLL-2000 with a multi-task Transformer.
+"""Multi-task Transformer for chunks and parts of speech of CoNLL-2000.
 
 Paper: Sun 2019, "Multi-Task Learning for Natural Language Processing Based on
 Transformers" (a thesis in Chinese), whose outlook leaves tagging open: here the

@@ -1,4 +1,4 @@
-"""decaNLP: ten tasks as question answering, learnt jointly by the MQAN.
+"""MQAN of McCann et al. 2018 for decaNLP: ten tasks as question answering.
 
 Paper: McCann et al. 2018, "The Natural Language Decathlon: Multitask Learning
 as Question Answering", table 2 and appendix C: its sizes (d 200, f 150, 3

@@ -1,4 +1,4 @@
-"""Nine tasks of decaNLP from what one may have of them, on a processor.
+"""MQAN for nine tasks of decaNLP on parts of their data, for a CPU.
 
 Paper: McCann et al. 2018, "The Natural Language Decathlon: Multitask Learning
 as Question Answering", table 2, but not its data, batches or schedule: SQuAD's

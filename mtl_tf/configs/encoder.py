@@ -1,4 +1,4 @@
-"""A pretrained encoder, tuned on several tasks at once.
+"""Pretrained encoder, fine-tuned on several tasks at once.
 
 Paper: the form of MT-DNN (Liu et al. 2019, "Multi-Task Deep Neural Networks
 for Natural Language Understanding"): all tasks share one encoder, each has a

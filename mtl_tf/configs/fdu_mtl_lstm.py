@@ -1,4 +1,4 @@
-"""LSTM on the sixteen tasks of FDU-MTL: alone (`single`) or one for all.
+"""LSTM for the sixteen tasks of FDU-MTL: one each (`single`) or one for all.
 
 Paper: Chen et al. 2018, "Meta Multi-Task Learning for Sequence Modeling",
 table 3, row LSTM (`fdu_mtl_lstm:single`: a model per task) with embeddings

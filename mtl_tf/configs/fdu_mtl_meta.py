@@ -1,4 +1,4 @@
-"""Meta-MTL on the sixteen tasks of FDU-MTL, with the paper's sizes.
+"""Meta-MTL of Chen et al. 2018 for the sixteen tasks of FDU-MTL.
 
 Paper: Chen et al. 2018, "Meta Multi-Task Learning for Sequence Modeling",
 table 3, row Meta-MTL: embeddings 200, LSTM 100, meta network 40, meta vector

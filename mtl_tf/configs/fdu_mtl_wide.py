@@ -1,4 +1,4 @@
-"""One LSTM with a wide part for the sixteen tasks of FDU-MTL.
+"""LSTM with a wide part for the sixteen tasks of FDU-MTL.
 
 Paper: none, and no table. A bidirectional LSTM that all tasks share, its
 maximum over the words, and hashed words and pairs of words, of all tasks and

@@ -20,162 +20,173 @@ from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
 
 _EXPERIMENT: Fields = {
-    "name": Field("", rules.TEXT, "The name of the experiment, for reports."),
+    "name": Field("", rules.TEXT, "Name of the experiment, for reports."),
     "seed": Field(
         0,
         rules.INTEGER,
-        "Whatever is drawn at random is drawn from it, but for which examples "
-        "a run has: folds, held-out parts and pipeline.fractions are the same "
-        "for every seed.",
+        "Seed of all random draws. It does not change which examples a run "
+        "has: folds, held-out parts and pipeline.fractions are the same for "
+        "every seed.",
     ),
     "tasks": Field(
         ("sample_reviews",),
         rules.TASKS,
-        "Names of groups (fdu_mtl) or tasks (fdu_mtl/books), and dicts for "
-        "your own files (docs/add_a_task.md).",
+        "Tasks to train: names of groups (fdu_mtl) or of tasks "
+        "(fdu_mtl/books), and dicts for your own files (docs/add_a_task.md).",
     ),
     "train_separately": Field(
-        False, rules.BOOLEAN, "One model per task, each on its own."
+        False,
+        rules.BOOLEAN,
+        "Whether to train one model per task instead of one model for all "
+        "tasks.",
     ),
 }
 
 _TEXT: Fields = {
     "text": Group("How texts become numbers."),
     "text.tokenizer": Group(
-        "What splits texts, with the options of the one that is named.",
+        "The tokenizer, with its options.",
         open=True,
     ),
     "text.tokenizer.name": Field(
         "whitespace",
         rules.NAME,
-        "Which tokenizer: whitespace, treebank (raw English as the Penn "
-        "Treebank splits it), regex (pattern), reversible (plain_words), "
-        "sentencepiece, or FILE.py:CLASS of one's own "
+        "Name of the tokenizer: whitespace, treebank (splits raw English like "
+        "the Penn Treebank), regex (option pattern), reversible (option "
+        "plain_words), sentencepiece, or FILE.py:CLASS of your own "
         "(docs/own_code.md).",
     ),
     "text.tokenizer.lowercase": Field(
-        True, rules.BOOLEAN, "Whether texts are lower-cased."
+        True, rules.BOOLEAN, "Whether to lower-case texts."
     ),
     "text.max_length": Field(
         400,
         rules.NOT_NEGATIVE_INTEGER,
-        "Tokens kept of a text; 0 keeps all. Pairs with a longer source are "
-        "not cut but left out of the training.",
+        "Maximum number of tokens of a text; longer texts are cut. 0 keeps "
+        "all tokens. Translation pairs with a longer source are not cut but "
+        "left out of training.",
     ),
     "text.min_count": Field(
         1,
         rules.POSITIVE_INTEGER,
-        "How often a word of the vocabulary occurs at least.",
+        "Minimum number of occurrences of a word in the vocabulary.",
     ),
     "text.max_size": Field(
         0,
         rules.VOCABULARY_SIZE,
-        "Entries of the vocabulary at most, padding and the unknown word among "
-        "them; 0 keeps all words, and lets sentencepiece learn 8,000 pieces.",
+        "Maximum size of the vocabulary, including the entries for padding "
+        "and unknown words. 0 keeps all words; sentencepiece then learns "
+        "8,000 pieces.",
     ),
     "text.vectors": Field(
         "",
         rules.TEXT,
-        'File of pretrained word vectors; "" for none. Its words are known '
-        "from all splits: vectors are no labels.",
+        'File of pretrained word vectors; "" for none. The vocabulary then '
+        "also has the words of other splits that are in this file. This uses "
+        "no labels.",
     ),
     "text.vocabulary_tasks": Field(
         (),
         rules.ANY_TASKS,
-        "Entries as of tasks, whose training texts the vocabulary is built "
-        "on; () for the tasks themselves, all of them also where each is "
-        "trained separately.",
+        "Tasks whose training texts the vocabulary is built on, with entries "
+        "as in tasks. () takes the trained tasks; with train_separately, all "
+        "of them.",
     ),
     "text.characters": Group(
-        "What models read of words as they are written, whether or not the "
-        "tokenizer lower-cases them."
+        "The characters of words. They keep their case, even if the tokenizer "
+        "lower-cases texts."
     ),
     "text.characters.max_word_length": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Characters of a word that models read, from both its ends; 0 for "
-        "none.",
+        "Maximum number of characters that are read of a word. A longer word "
+        "loses its middle. 0 reads no characters.",
     ),
     "text.characters.min_count": Field(
         1,
         rules.POSITIVE_INTEGER,
-        "How often a known character occurs at least.",
+        "Minimum number of occurrences of a character; rarer characters are "
+        "unknown.",
         needs=("text.characters.max_word_length",),
     ),
     "text.casing": Field(
         False,
         rules.BOOLEAN,
-        "Whether models read the casing of words as they are written.",
+        "Whether the model reads the casing of words. It is that of the "
+        "original text, even if the tokenizer lower-cases texts.",
     ),
 }
 
 _PIPELINE: Fields = {
-    "pipeline": Group("How examples make up batches and steps."),
+    "pipeline": Group("How examples become batches and steps."),
     "pipeline.batch_size": Field(
-        16, rules.POSITIVE_INTEGER, "Examples of one task in a batch."
+        16,
+        rules.POSITIVE_INTEGER,
+        "Examples per batch. All of them belong to one task.",
     ),
     "pipeline.tokens_per_batch": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "If not 0, cells of a batch, in place of batch_size: the longer the "
-        "texts, the fewer of them.",
+        "If not 0, the maximum number of tokens in a batch, including "
+        "padding. It replaces batch_size: batches of longer texts have fewer "
+        "examples.",
     ),
     "pipeline.token_weights": Group(
-        "By time axis, such as answer, how many tokens one of its tokens "
-        "counts in tokens_per_batch, if it is not 1; 0 counts none.",
+        "Weights of tokens in tokens_per_batch, by time axis, such as answer. "
+        "The default weight is 1; axes with weight 0 are not counted.",
         open=True,
     ),
     "pipeline.buckets": Field(
         5,
         rules.POSITIVE_INTEGER,
-        "How many padded lengths are chosen for the training texts.",
+        "Number of lengths to which training texts are padded. The lengths "
+        "are chosen from the training texts.",
     ),
     "pipeline.buckets_per_task": Field(
         False,
         rules.BOOLEAN,
-        "Whether that many are chosen for each task, of its own texts: less "
-        "padding where tasks differ in length, but more shapes to compile. "
-        "Not for joint steps.",
+        "Whether each task has this number of lengths, chosen from its own "
+        "texts. This needs less padding if tasks differ in length, but more "
+        "shapes are compiled. Not for joint steps.",
     ),
     "pipeline.bucket_multiple": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "The padded lengths are multiples of it; 0: of 8, and of 4 for pairs "
-        "of texts.",
+        "Padded lengths are multiples of this number. 0 takes 8, or 4 for "
+        "pairs of texts.",
     ),
     "pipeline.static_shapes": Field(
         True,
         rules.BOOLEAN,
-        "Pad to the bucket's length (for XLA), or only to the longest text of "
-        "each batch.",
+        "Whether to pad each batch to the length of its bucket (for XLA). If "
+        "False, to its longest text.",
     ),
     "pipeline.storage": Field(
         "auto",
         rules.one_of("auto", "memory", "disk"),
-        "Where encoded examples are kept: disk holds them in files of the "
-        "run's folder, so that memory does not grow with them; auto takes "
-        "the disk above 200,000 examples. Results are the same.",
+        "Where encoded examples are kept. disk keeps them in files in the run "
+        "directory, so that memory does not grow with them. auto takes the "
+        "disk above 200,000 examples. Results are the same.",
     ),
     "pipeline.service": Field(
         "",
         rules.SERVICE,
-        "Address of the dispatcher of a tf.data service (launch.data_service) "
-        "whose workers make the training batches; '' for none. Results are "
-        "the same.",
+        "Address of the dispatcher of a tf.data service "
+        "(launch.data_service), whose workers make the training batches; '' "
+        "for none. Results are the same.",
     ),
     "pipeline.mixing": Group(
-        "Which task's batch comes at which step, with the options of the "
-        "mixing that is named.",
+        "The task mixing: which task has its batch at which step. With the "
+        "options of the named mixing.",
         open=True,
     ),
     "pipeline.mixing.name": Field(
         "uniform",
         rules.NAME,
-        "Which mixing: a name, or FILE.py:CLASS of one's own "
-        "(docs/own_code.md).",
+        "Name of the mixing, or FILE.py:CLASS of your own (docs/own_code.md).",
     ),
     "pipeline.fractions": Group(
-        "By task, how much of its training data is used, such as 0.15.",
+        "Fraction of the training data to use, by task, such as 0.15.",
         open=True,
     ),
 }

@@ -13,11 +13,11 @@ _WIDTH = 79
 _ABOUT = (
     "Every field that a config can have, with its default. A config file "
     "starts from `mtl_tf.configs.base.default_config()` and changes what it "
-    "needs; the command line changes one field by `--config.FIELD=VALUE`."
+    "needs. On the command line, `--config.FIELD=VALUE` changes one field."
 )
 _OPEN = (
-    "The fields of an open group depend on what it names: replace it as a "
-    "whole for another choice, in a file by "
+    "The fields of an open group depend on its choice, such as `name`. For "
+    "another choice, replace the whole group: in a file by "
     '`config.model.scheme = config_dict.ConfigDict({"name": ...})`, on the '
     "command line by `--config.model.scheme=\"{'name': ...}\"`."
 )
@@ -45,7 +45,7 @@ def markdown() -> str:
         "# Config fields",
         "<!-- Made by `python -m mtl_tf.configs.fields_page`: change "
         "mtl_tf/configs/fields.py. -->",
-        _filled(f"{_ABOUT} The programs print the same by `--help_config`."),
+        _filled(f"{_ABOUT} `--help_config` prints the same list."),
         _filled(_OPEN),
         _table(path for path in top if path not in groups),
     ]
@@ -73,14 +73,14 @@ def _parent(path: str) -> str:
 def _about(path: str) -> str:
     """The sentence, what it needs, and of which task type it is.
 
-    What its group says of the type is not said again.
+    A type that its group names is not repeated.
     """
     field, task_type = fields.every()[path], _task_type(path)
     sentences = [field.doc]
     if field.needs:
-        sentences.append(f"Of use only with {' or '.join(field.needs)}.")
+        sentences.append(f"Needs {' or '.join(field.needs)}.")
     if task_type and task_type != _task_type(_parent(path)):
-        sentences.append(f"Of {task_type} tasks only.")
+        sentences.append(f"For {task_type} tasks only.")
     return " ".join(sentences)
 
 
@@ -109,7 +109,11 @@ def _filled(paragraph: str) -> str:
 def _wrapped(paragraph: str, indent: int) -> list[str]:
     space = " " * indent
     return textwrap.wrap(
-        paragraph, _WIDTH, initial_indent=space, subsequent_indent=space
+        paragraph,
+        _WIDTH,
+        initial_indent=space,
+        subsequent_indent=space,
+        break_on_hyphens=False,
     )
 
 

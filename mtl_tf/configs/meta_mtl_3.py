@@ -1,4 +1,4 @@
-"""Sixteen review tasks: a row of table 3 of Chen et al. 2018 (Meta-MTL).
+"""Row of table 3 of Chen et al. 2018 (Meta-MTL): sixteen review tasks.
 
 Paper: Chen et al. 2018, "Meta Multi-Task Learning for Sequence Modeling",
 table 3: FDU-MTL with embeddings 200, LSTMs 100, meta network 40, meta vector

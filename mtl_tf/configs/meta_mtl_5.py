@@ -1,4 +1,4 @@
-"""Chunks, entities and parts of speech: table 5 of Chen et al. 2018.
+"""Row of table 5 of Chen et al. 2018: chunks, entities and parts of speech.
 
 Paper: Chen et al. 2018, "Meta Multi-Task Learning for Sequence Modeling",
 table 5 (Exp-II): CoNLL-2000 chunking, CoNLL-2003 named entities and parts of

@@ -14,247 +14,259 @@ MODEL: Fields = {
     "model.embedding_dim": Field(
         100,
         rules.POSITIVE_INTEGER,
-        "Size of word vectors.",
+        "Size of the word vectors.",
         before=200,
         since=4,
     ),
     "model.embedding_private_dim": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "How many of embedding_dim come from a table of the task's own; "
-        "pretrained vectors have the size of the rest.",
+        "How many of the embedding_dim numbers come from a private table of "
+        "the task. Pretrained vectors have the size of the rest.",
     ),
     "model.embedding_trainable": Field(
-        True, rules.BOOLEAN, "Whether word vectors are trained."
+        True, rules.BOOLEAN, "Whether to train the word vectors."
     ),
     "model.word_dropout": Field(
-        0.0, rules.FRACTION, "Fraction of the words unknown in training."
+        0.0,
+        rules.FRACTION,
+        "Fraction of the words that training replaces by the unknown word.",
     ),
     "model.rare_word_dropout": Field(
         0.5,
         rules.FRACTION,
-        "Fraction of the words that occur once in the training texts to make "
-        "unknown in training, which teaches the vector of unknown words.",
+        "Fraction of the words with one occurrence in the training texts that "
+        "training replaces by the unknown word. This trains the vector of the "
+        "unknown word.",
         before=0.0,
         since=2,
     ),
     "model.casing_dim": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Size of vectors of how words are written (text.casing); 0 for none.",
+        "Size of the vectors of the casing of words (text.casing); 0 for none.",
     ),
-    "model.dropout": Group("Rates of dropout."),
+    "model.dropout": Group("Dropout rates."),
     "model.dropout.embedding": Field(
-        0.5, rules.FRACTION, "On word vectors.", before=0.0, since=4
+        0.5,
+        rules.FRACTION,
+        "Dropout rate of word vectors.",
+        before=0.0,
+        since=4,
     ),
     "model.dropout.head": Field(
         0.5,
         rules.FRACTION,
-        "On what a head reads, above its hidden layer.",
+        "Dropout rate of a head's input, after its hidden layer.",
         before=0.0,
         since=4,
     ),
-    "model.head": Group("The outputs."),
+    "model.head": Group("The heads, which compute the outputs."),
     "model.head.hidden_units": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Units of a hidden layer below the heads; 0 for none.",
+        "Units of a hidden layer in front of each output layer; 0 for none.",
     ),
     "model.head.sharing": Field(
         "private",
         rules.one_of("private", "shared"),
-        "private (each task has its own) or shared (one for all, which then "
-        "need equally many labels).",
+        "private: each task has its own head. shared: all tasks have one head "
+        "and need the same number of labels.",
     ),
     "model.head.label_smoothing": Field(
         0.0,
         rules.FRACTION,
-        "Share of the target's probability that all labels divide, when heads "
-        "of classification are trained.",
+        "Label smoothing in the training of classification heads: the share "
+        "of the target's probability that is divided among all labels.",
     ),
     "model.init": Group(
-        "How weights are drawn: name (glorot, uniform or normal) and range.",
+        "How weights are initialised: name (glorot, uniform or normal) and "
+        "range.",
         open=True,
     ),
     "model.scheme": Group(
-        "The sharing scheme, with the options of the one that is named "
-        "(docs/schemes.md); the default is a bidirectional LSTM.",
+        "The sharing scheme, with its options (docs/schemes.md). The default "
+        "is a bidirectional LSTM.",
         open=True,
     ),
     "model.scheme.name": Field(
         "lstm",
         rules.NAME,
-        "Which scheme: a name, or FILE.py:CLASS of one's own "
+        "Name of the scheme, or FILE.py:CLASS of your own "
         "(docs/add_a_sharing_scheme.md).",
         before="meta_lstm",
         since=4,
     ),
     "model.scheme.units": Field(
-        100, rules.POSITIVE_INTEGER, "Units of the encoder's states."
+        100, rules.POSITIVE_INTEGER, "Size of the encoder's states."
     ),
     "model.scheme.sharing": Field(
         "shared",
         rules.one_of("shared", "private"),
-        "Whether all tasks have one encoder, or each its own.",
+        "Whether all tasks share one encoder or each task has its own.",
     ),
     "model.scheme.bidirectional": Field(
         True,
         rules.BOOLEAN,
-        "Whether texts are read in both directions.",
+        "Whether to read texts in both directions.",
         before=False,
         since=4,
     ),
     "model.scheme.pooling": Field(
         "max",
         rules.one_of("last", "mean", "max", "attention"),
-        "What a recurrent scheme makes a text's vector of: the last state, as "
-        "the papers do, or the mean, the maximum or a learnt weighted mean of "
-        "all states.",
+        "How a recurrent scheme makes one vector of a text: the last state, "
+        "as in the papers, or the mean, the maximum or a learnt weighted mean "
+        "(attention) of all states.",
         before="last",
         since=4,
     ),
     "model.scheme.forget_bias": Field(
         1.0,
         rules.NOT_NEGATIVE,
-        "What the forget gates of a recurrent scheme start with; 0 makes it "
-        "forget what is far from the end of a text.",
+        "Initial bias of the forget gates of a recurrent scheme. With 0 it "
+        "forgets what is far from the end of a text.",
         before=0.0,
         since=2,
     ),
     "model.wide": Group(
-        "Hashed n-grams of words, of all tasks and of each task, beside what "
-        "heads of whole texts read: what a linear model knows.",
+        "The wide part: hashed n-grams, some shared by all tasks and some "
+        "private, which heads of whole texts read in addition to the encoder. "
+        "They give the model what a linear model knows.",
         needs=("model.wide.buckets",),
     ),
     "model.wide.buckets": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Vectors that n-grams are hashed to; 0 for no wide part.",
+        "Number of vectors that n-grams are hashed to; 0 for no wide part.",
     ),
     "model.wide.dimension": Field(
         16,
         rules.POSITIVE_INTEGER,
-        "Numbers of each vector.",
+        "Size of each vector.",
     ),
     "model.wide.word_ngrams": Field(
         2,
         rules.POSITIVE_INTEGER,
-        "The most words of an n-gram.",
+        "Maximum number of words of an n-gram.",
     ),
     "model.wide.character_ngrams": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "The most characters of an n-gram within a word, from 3 on; 0 for "
-        "none. They need text.characters.",
+        "Maximum number of characters of an n-gram within a word, at least 3; "
+        "0 for no n-grams of characters. They need text.characters.",
     ),
     "model.wide.dropout": Field(
         0.0,
         rules.FRACTION,
-        "Fraction of the n-grams left out in training.",
+        "Fraction of the n-grams that training leaves out.",
     ),
     "model.wide.alone": Field(
         0.0,
         rules.FRACTION,
-        "Fraction of the training texts of which heads read the n-grams "
-        "alone: they learn more beside an encoder that knows few texts by "
-        "heart.",
+        "Fraction of the training texts for which the heads read only the "
+        "n-grams. The n-grams then learn more, because an encoder soon knows "
+        "few texts by heart.",
     ),
     "model.wide.choose_shares": Field(
         True,
         rules.BOOLEAN,
-        "Whether validation examples choose for each task how much of the "
-        "encoder its head reads beside the n-grams.",
+        "Whether the validation examples choose, for each task, how much of "
+        "the encoder its head reads in addition to the n-grams.",
         before=False,
         since=5,
         needs=("model.wide.alone",),
     ),
     "model.characters": Group(
-        "Features of a word's characters: none, cnn (filters, width) or lstm "
-        "(units), both with dimension.",
+        "Features of a word's characters: none, cnn (options filters, width, "
+        "dimension) or lstm (options units, dimension).",
         open=True,
     ),
-    "model.characters.name": Field("none", rules.NAME, "Which features."),
+    "model.characters.name": Field("none", rules.NAME, "Name of the features."),
     "model.encoder": Group(
-        "A pretrained encoder in place of word vectors (docs/encoders.md).",
+        "A pretrained encoder instead of word vectors (docs/encoders.md).",
         needs=("model.encoder.preset",),
     ),
     "model.encoder.preset": Field(
         "",
         rules.TEXT,
-        "A folder that keras_hub saved, a folder in the form of Hugging Face, "
-        'or a name that keras_hub knows; "" for none.',
+        "A folder that keras_hub saved, a folder in the format of Hugging "
+        'Face, or a name that keras_hub knows; "" for no encoder.',
     ),
     "model.encoder.trainable": Field(
-        True, rules.BOOLEAN, "Whether the encoder is trained."
+        True, rules.BOOLEAN, "Whether to train the encoder."
     ),
     "model.encoder.frozen_layers": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "How many of its lowest layers are not trained, nor the embeddings "
-        "below them.",
+        "Number of lowest layers that are not trained. The embeddings below "
+        "them are then not trained either.",
         needs=("model.encoder.trainable",),
     ),
     "model.encoder.layer_decay": Field(
         1.0,
         rules.POSITIVE,
         "Factor of the learning rate from each layer of the encoder to the "
-        "one below.",
+        "layer below.",
         needs=("model.encoder.trainable",),
     ),
     "model.encoder.window": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Pieces that the encoder reads at a time at most, longer texts in "
-        "overlapping windows; 0 for as many as it can.",
+        "Maximum number of pieces that the encoder reads at once. Longer "
+        "texts are read in overlapping windows. 0 takes as many as the "
+        "encoder can read.",
     ),
     "model.encoder.overlap": Field(
         64,
         rules.NOT_NEGATIVE_INTEGER,
-        "Pieces that neighbouring windows share, half a window at most.",
+        "Number of pieces that neighbouring windows share, at most half a "
+        "window.",
     ),
     "model.encoder.adapter_units": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Size of bottleneck adapters in every layer of the encoder (Houlsby "
-        "et al. 2019); 0 for none.",
+        "Size of bottleneck adapters in each layer of the encoder (Houlsby et "
+        "al. 2019); 0 for none.",
     ),
     "model.encoder.lora_rank": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Rank of low-rank changes of the encoder's weights (Hu et al. 2021); 0 "
-        "for none.",
+        "Rank of low-rank changes of the encoder's weights (LoRA, Hu et al. "
+        "2021); 0 for none.",
     ),
     "model.encoder.lora_alpha": Field(
         16.0,
         rules.POSITIVE,
-        "They are scaled by it over their rank.",
+        "Scale of the low-rank changes: they are multiplied by lora_alpha / "
+        "lora_rank.",
         needs=("model.encoder.lora_rank",),
     ),
     "model.encoder.lora_targets": Field(
         ("query", "value"),
         rules.SOME_NAMES,
-        "Which weights of every layer they change: query, key, value, "
-        "attention_output, feedforward_intermediate_dense or "
+        "Which weights of each layer have low-rank changes: query, key, "
+        "value, attention_output, feedforward_intermediate_dense or "
         "feedforward_output_dense.",
         needs=("model.encoder.lora_rank",),
     ),
     "model.encoder.projected_attention_units": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Size of projected attention beside every layer of the encoder "
+        "Size of projected attention in parallel to each layer of the encoder "
         "(Stickland and Murray 2019, with 204); 0 for none.",
     ),
     "model.encoder.projected_attention_heads": Field(
         12,
         rules.POSITIVE_INTEGER,
-        "Heads of projected attention, of which its size is a multiple.",
+        "Number of heads of projected attention. The size is a multiple of it.",
         needs=("model.encoder.projected_attention_units",),
     ),
     "model.encoder.adapter_sharing": Field(
         "private",
         rules.one_of("private", "shared"),
-        "Whether what the fields above insert is each task's own, or the same "
-        "of all tasks.",
+        "Whether each task has its own adapters, low-rank changes and "
+        "projected attention, or all tasks share them.",
         needs=_ADAPTERS,
     ),
 }

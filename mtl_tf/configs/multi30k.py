@@ -1,4 +1,4 @@
-"""English to German, French and Czech: one encoder, three decoders.
+"""Translation from English to German, French and Czech on Multi30k.
 
 Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
 Translation", tables 3 and 4, whose corpus is Europarl; this is its model on a

@@ -1,4 +1,4 @@
-"""English to Spanish, French, Dutch and Portuguese: a row of table 3.
+"""Row of table 3 of Dong et al. 2015: English to four languages on Europarl.
 
 Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
 Translation", table 3, with its sizes: vectors and states of 1000, 30,000 words

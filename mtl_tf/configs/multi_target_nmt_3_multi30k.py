@@ -1,4 +1,4 @@
-"""Table 3's experiment on a small machine: single against multi on Multi30k.
+"""Row of table 3 of Dong et al. 2015 on Multi30k, for a small machine.
 
 Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
 Translation", table 3, on another corpus: the settings are those of

@@ -1,4 +1,4 @@
-"""Table 3's languages, two of which have little data: a row of table 4.
+"""Row of table 4 of Dong et al. 2015: little data for two of four languages.
 
 Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
 Translation", table 4: the settings of its table 3

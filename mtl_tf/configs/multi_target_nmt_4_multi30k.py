@@ -1,4 +1,4 @@
-"""Table 4's experiment on a small machine: two poor pairs of Multi30k.
+"""Row of table 4 of Dong et al. 2015 on Multi30k, for a small machine.
 
 Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
 Translation", table 4, on another corpus: the settings are those of

@@ -1,4 +1,4 @@
-"""Four small review tasks trained jointly with a small Meta-MTL.
+"""Small Meta-MTL for four small review tasks that come with the package.
 
 Paper: the model of Chen et al. 2018, "Meta Multi-Task Learning for Sequence
 Modeling", at about a third of its size, on the sample_reviews corpus that

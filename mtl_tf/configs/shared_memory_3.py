@@ -1,4 +1,4 @@
-"""Movie reviews with shared memory: a row of table 3 of Liu et al. 2016.
+"""Row of table 3 of Liu et al. 2016 (shared memory): movie reviews.
 
 Paper: Liu, Qiu and Huang 2016, "Deep Multi-Task Learning with Shared Memory",
 table 3: SST-1, SST-2, SUBJ and IMDB with embeddings and hidden states of 100,

@@ -1,4 +1,4 @@
-"""Product reviews with shared memory: a row of table 4 of Liu et al. 2016.
+"""Row of table 4 of Liu et al. 2016 (shared memory): product reviews.
 
 Paper: Liu, Qiu and Huang 2016, "Deep Multi-Task Learning with Shared Memory",
 table 4: books, DVDs, electronics and kitchen with embeddings and hidden

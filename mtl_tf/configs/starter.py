@@ -1,7 +1,7 @@
-"""One's own data: what to start from, for 200 to 100,000 examples a task.
+"""Starting point for your own data, for 200 to 100,000 examples per task.
 
-Paper: none, and no table. It changes what one's own data need; tasks of one's
-own are a config file that starts from it.
+Paper: none, and no table. Write a config file that starts from it and names
+your tasks:
 
     from mtl_tf.configs import starter
 
@@ -10,29 +10,33 @@ own are a config file that starts from it.
         config.tasks = (MAILS, NAMES)
         return config
 
-`get_config("translation")` is for tasks of that type, and
-`get_config("question_answering")` for those: a model for each kind of tasks.
+Translation tasks start from `get_config("translation")`, question answering
+from `get_config("question_answering")`.
 
-Labels, numbers and tags: texts are split into words and single symbols (the
-tokenizer `regex`), since one's own are mostly raw: between spaces, "parcel,"
-is another word than "parcel". A bidirectional LSTM that all tasks share, which
-reads words, their characters and casing; above it one of each task's own, so
-that tasks which learn at different speeds do not hold each other back; beside
-what heads of whole texts read, hashed n-grams of words and characters, of all
-tasks and of each (`model.wide`): with few examples they are what a linear
-model knows, and it is hard to beat there. Validation examples choose for each
-task how much of the LSTM its head reads beside them. Learned weights of the
-tasks' losses (uncertainty) keep those with greater losses from moving what is
-shared most. Dropout, gradient clipping, Adam, a moving average of the weights,
-since validation scores of few examples are noisy, and patience decide by these
-how long to train.
+Labels, numbers and tags:
 
-Translation: the encoder and the decoders of Dong et al. (2015) in the sizes
-of `multi30k`, on subwords learnt from the training texts, with a moving
-average of the weights and patience in place of a fixed schedule.
+* Texts are split into words and single symbols (the tokenizer `regex`), since
+  your texts are mostly raw. Between spaces, "parcel," would be another word
+  than "parcel".
+* All tasks share a bidirectional LSTM. It reads words, their characters and
+  their casing. Above it, each task has a private one, so that tasks which
+  learn at different speeds do not hold each other back.
+* Heads of whole texts also read hashed n-grams of words and characters, shared
+  and private ones (`model.wide`). They give the model what a linear model
+  knows, which is hard to beat with few examples. The validation examples
+  choose for each task how much of the LSTM its head reads as well.
+* The weights of the tasks' losses are learned (uncertainty). Otherwise, large
+  losses would change the shared weights most.
+* Training uses dropout, gradient clipping, Adam and a moving average of the
+  weights, since the validation scores of few examples are noisy. Validation
+  scores decide when it stops (patience).
 
-Question answering: the MQAN of McCann et al. (2018) with batches and a rate
-for a small machine, as `decanlp_parts` has them, and patience likewise.
+Translation: the encoder and the decoders of Dong et al. (2015) in the sizes of
+`multi30k`, on subwords learnt from the training texts, with a moving average of
+the weights, and patience instead of a fixed schedule.
+
+Question answering: the MQAN of McCann et al. (2018), with the batch size and
+learning rate of `decanlp_parts`, for a small machine, and patience.
 
 Command: python -m launch.train --config=starter --model_dir=runs/starter
     or --config=starter:translation --config.tasks="('multi30k',)"

@@ -1,4 +1,4 @@
-"""Sixteen review tasks with Transformers: a row of table 4.3 of Sun 2019.
+"""Row of table 4.3 of Sun 2019 (Transformers): sixteen review tasks.
 
 Paper: Sun 2019, "Multi-Task Learning for Natural Language Processing Based on
 Transformers" (a thesis in Chinese), table 4.3: FDU-MTL with 4 layers of 300

@@ -1,4 +1,4 @@
-"""Penn tags of a UD treebank: `words`, `characters` or `best` of a BiLSTM-CRF.
+"""BiLSTM-CRF for Penn tags of a UD treebank: `words`, `characters` or `best`.
 
 Paper: the model of table 5 of Chen et al. 2018, "Meta Multi-Task Learning for
 Sequence Modeling", row LSTM+CRF, on a free corpus. Its sizes (embeddings 100,

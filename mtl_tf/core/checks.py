@@ -59,11 +59,11 @@ def fraction(name: str, value: float) -> float:
 
 
 def folds(name: str, folds: int, fold: int) -> tuple[int, int]:
-    """Returns the number of folds, 0 for none, and which one is tested.
+    """Returns the number of folds, 0 for none, and the tested fold.
 
     Raises:
-        ConfigError: `name`.folds is 1 or negative, or `name`.fold is not
-            below it.
+        ConfigError: `name`.folds is 1 or negative, or `name`.fold is not below
+            it.
     """
     not_negative_integer(f"{name}.folds", folds)
     not_negative_integer(f"{name}.fold", fold)

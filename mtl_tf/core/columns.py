@@ -1,7 +1,7 @@
-"""Columns of rows, which in JSON may be keys inside objects.
+"""Columns of rows, which in JSON may be keys of nested objects.
 
 A column such as `translation.en` is the key `en` of the object under
-`translation`. A key that is written so itself comes first.
+`translation`. A key with exactly that name takes precedence.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,15 +27,15 @@ def column_value(row: Mapping[str, Any], column: str) -> Any:
 
 
 def keys_beside(row: Mapping[str, Any], column: str) -> str:
-    """What is to be said of a column that a row lacks.
+    """A hint for a column that a row lacks.
 
     Args:
         row: values by column.
-        column: none of them, and no key inside them.
+        column: a name that is neither a column nor a nested key.
 
     Returns:
-        What there is: the keys of the object that the column leads to, or
-        the names nearest to it.
+        The available names: the keys of the object that the column leads to, or
+        the nearest names.
     """
     keys = str(column).split(".")
     for number in range(len(keys) - 1, 0, -1):
@@ -51,11 +51,11 @@ def keys_beside(row: Mapping[str, Any], column: str) -> str:
 
 
 def renamed(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict:
-    """A row with names of fields in place of those of its columns.
+    """A row with field names in place of column names.
 
     Args:
         row: values by column.
-        columns: by field its column, which the row has.
+        columns: field to its column, which the row has.
     """
     sources = set(columns.values())
     others = {name: v for name, v in row.items() if name not in sources}
@@ -65,7 +65,7 @@ def renamed(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict:
 
 
 def _values(row: Any, column: str) -> Iterator[Any]:
-    """The values that a column may mean, the most literal first."""
+    """The values that a column may mean; an exact key comes first."""
     if not isinstance(row, Mapping):
         return
     if column in row:
@@ -76,7 +76,7 @@ def _values(row: Any, column: str) -> Iterator[Any]:
 
 
 def _paths(row: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    """The columns of a row, of objects those inside them."""
+    """The columns of a row, including nested keys."""
     for key, value in row.items():
         if isinstance(value, Mapping) and value:
             yield from _paths(value, f"{before}{key}.")

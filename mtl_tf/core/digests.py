@@ -1,4 +1,4 @@
-"""Digests of files: whether they are what they were."""
+"""Digests of files, which tell whether files have changed."""
 
 import hashlib
 import os
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
 
-#: The file that holds them.
+#: The file of digests.
 FILE = "digests.json"
 
 
@@ -28,7 +28,7 @@ def of_file(path: str) -> str:
 
 
 def of_files(folder: str, names: Iterable[str]) -> dict[str, str]:
-    """The digests of files by their names below a folder."""
+    """The digests of files, by their names relative to a folder."""
     return {name: of_file(os.path.join(folder, name)) for name in names}
 
 
@@ -42,10 +42,10 @@ def files_below(folder: str) -> list[str]:
 
 
 def read(path: str) -> dict[str, str]:
-    """Digests by file name, as a file holds them.
+    """Reads digests by file name.
 
     Raises:
-        RunError: it holds something else.
+        RunError: the file has other contents.
     """
     known = files.read_json(path)
     if not isinstance(known, dict) or not all(
@@ -59,12 +59,12 @@ def read(path: str) -> dict[str, str]:
 
 
 def check(folder: str, digests: Mapping[str, str], origin: str) -> None:
-    """Refuses files that are no longer what they were.
+    """Refuses files that have changed.
 
     Args:
-        folder: holds them. What is not there is not looked at.
-        digests: of files by name.
-        origin: what they belong to, such as "the run was trained with".
+        folder: the files' folder. Missing files are ignored.
+        digests: the expected digests by name.
+        origin: what the files belong to, such as "the run was trained with".
 
     Raises:
         RunError: a file has changed; the message names it.

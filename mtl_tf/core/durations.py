@@ -1,8 +1,8 @@
-"""Times as they are read."""
+"""Durations in a readable form."""
 
 
 def duration(seconds: float) -> str:
-    """A time such as `1 h 02 min 03 s`, `2 min 03 s` or `3.4 s`."""
+    """A duration such as `1 h 02 min 03 s`, `2 min 03 s` or `3.4 s`."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -1,12 +1,12 @@
-"""The one exception family for mistakes a user can repair.
+"""The one exception family for mistakes that a user can repair.
 
-Launchers catch `MtlError` once, print its message and exit with status 1.
-Everything else that is raised is a defect of ours and keeps its traceback.
+Launchers catch `MtlError` once, print its message and exit with status 1. Any
+other exception is a defect of this project and keeps its traceback.
 """
 
 
 class MtlError(Exception):
-    """A mistake of the user's: the message says what would be right."""
+    """A mistake of the user's; the message says what would be right."""
 
 
 class ConfigError(MtlError, ValueError):
@@ -18,7 +18,7 @@ class DataError(MtlError, ValueError):
 
 
 class MissingData(DataError):
-    """A corpus whose files are not in the folders that were named."""
+    """A corpus whose files are not in the given folders."""
 
 
 class RunError(MtlError, RuntimeError):
@@ -34,19 +34,19 @@ class Diverged(RunError):
 
 
 class LostWorker(RunError):
-    """A training on several hosts of which another process has ended.
+    """A training on several hosts in which another process has ended.
 
-    It is no mistake of the user's: launchers exit with `LOST_WORKER`, so that
-    whoever started them can tell it from one and start all of them again.
+    It is no mistake of the user's. Launchers exit with `LOST_WORKER`, so that a
+    supervisor can recognise it and restart all processes.
     """
 
 
-#: What sysexits.h calls EX_TEMPFAIL: trying again may help.
+#: EX_TEMPFAIL of sysexits.h: trying again may help.
 LOST_WORKER = 75
 
 
 class Interrupted(Exception):
-    """A run that a signal stopped after it had saved its state.
+    """A run that was stopped by a signal after saving its state.
 
     Args:
         message: what was saved and how to continue.

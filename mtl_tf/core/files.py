@@ -1,4 +1,4 @@
-"""Writing that never leaves half a file, and locks on directories."""
+"""Atomic writing of files, and locks on directories."""
 
 import contextlib
 import errno
@@ -14,18 +14,18 @@ from typing import Any
 from mtl_tf.core import strict_json
 from mtl_tf.core.errors import InUse, RunError
 
-#: The file of a lock on a directory.
+#: The lock file of a directory.
 LOCK = ".lock"
-# What names of temporary files and directories end with, and what stands
-# before it: a backup of somebody's hidden file ends with it, too.
+# The end of temporary names, and the random part before it. The latter
+# distinguishes them from a user's backup of a hidden file.
 _MARK, _DRAWN = "~", "[a-z0-9_]{8}"
 
 
 def make_directory(path: str) -> str:
-    """Makes `path` with its parents and returns it.
+    """Creates `path` with its parents and returns it.
 
     Raises:
-        RunError: it cannot be made or written to.
+        RunError: it cannot be created or is not writable.
     """
     try:
         os.makedirs(path, exist_ok=True)
@@ -37,11 +37,11 @@ def make_directory(path: str) -> str:
 
 
 def check_file(path: str) -> None:
-    """Says now, not after hours of work, that a file cannot be written.
+    """Refuses, before hours of work, a file that cannot be written.
 
     Raises:
-        RunError: `path` is a directory, or its directory cannot be made or
-            written to.
+        RunError: `path` is a directory, or its directory cannot be created or
+            is not writable.
     """
     if os.path.isdir(path) or path.endswith(os.sep):
         raise RunError(f"cannot write the file {path}: it is a directory")
@@ -50,13 +50,13 @@ def check_file(path: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
-    """Yields a temporary file name that becomes `path` when the block ends.
+    """Yields a temporary file name that becomes `path` after the block.
 
     The new file is complete or absent: it is flushed to disk and then renamed.
-    If the block raises, `path` keeps what it had.
+    If the block raises, `path` is unchanged.
 
     Raises:
-        RunError: as of `check_file`.
+        RunError: as for `check_file`.
     """
     check_file(path)
     with _hidden(path, _new_file) as temporary:
@@ -73,10 +73,10 @@ def replacing(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def new_directory(path: str) -> Iterator[str]:
-    """Yields a temporary directory that becomes `path` when the block ends.
+    """Yields a temporary directory that becomes `path` after the block.
 
     Raises:
-        RunError: `path` exists already; it is left as it is.
+        RunError: `path` exists already; it is unchanged.
     """
     with hidden_directory(path) as temporary:
         yield temporary
@@ -85,7 +85,7 @@ def new_directory(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def hidden_directory(path: str) -> Iterator[str]:
-    """Yields a directory beside `path` for `publish`; it goes in the end.
+    """Yields a directory next to `path` for `publish`; it is removed finally.
 
     Raises:
         RunError: `path` exists already.
@@ -102,12 +102,12 @@ def hidden_directory(path: str) -> Iterator[str]:
 
 
 def publish(temporary: str, path: str) -> None:
-    """Renames a directory that is complete, once it is on the disk.
+    """Flushes a complete directory to disk and then renames it.
 
-    Else a power cut could leave the new name with files that are empty.
+    Otherwise a power cut could leave the new name with empty files.
 
     Raises:
-        RunError: `path` has come to exist meanwhile; it is left as it is.
+        RunError: `path` exists by now; it is unchanged.
     """
     os.chmod(temporary, 0o777 & ~_umask())
     for folder, _, names in os.walk(temporary):
@@ -126,9 +126,10 @@ def publish(temporary: str, path: str) -> None:
 
 @contextlib.contextmanager
 def _hidden(path: str, make: Callable[[str, str, str], str]) -> Iterator[str]:
-    """Yields what `make` made beside `path`; what killed processes left goes.
+    """Yields what `make` made next to `path`; removes leftovers first.
 
-    It is locked as long as its process lives, which tells it from those.
+    It is locked as long as its process lives. Leftovers of killed processes are
+    not.
     """
     directory, name = os.path.split(os.path.abspath(path))
     prefix = f".{name}."
@@ -141,9 +142,9 @@ def _hidden(path: str, make: Callable[[str, str, str], str]) -> Iterator[str]:
                 stack.callback(os.close, handle)
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except (FileNotFoundError, BlockingIOError):
-                continue  # Another process has taken it for one that was left.
+                continue  # Another process has removed it as a leftover.
             except OSError:
-                break  # This file system has no locks: nothing is removed.
+                break  # This file system has no locks, so nothing is removed.
             if _is_at(handle, temporary):
                 break
         yield temporary
@@ -156,11 +157,11 @@ def _new_file(suffix: str, prefix: str, directory: str) -> str:
 
 
 def _remove_left(directory: str, prefix: str) -> None:
-    """Removes what `_hidden` made for processes that live no more."""
+    """Removes what `_hidden` made for processes that no longer exist."""
     try:
         names = os.listdir(directory)
     except PermissionError:
-        return  # One may write there, but not read.
+        return  # The directory is writable, but not readable.
     left = re.compile(re.escape(prefix) + _DRAWN + _MARK)
     for name in filter(left.fullmatch, names):
         path = os.path.join(directory, name)
@@ -175,7 +176,7 @@ def _remove_left(directory: str, prefix: str) -> None:
 
 
 def _flush(path: str) -> None:
-    """Has a file, or the names in a directory, on the disk."""
+    """Flushes a file, or the names in a directory, to disk."""
     try:
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -183,7 +184,7 @@ def _flush(path: str) -> None:
         finally:
             os.close(handle)
     except OSError:
-        # Not every file system can do it for a directory.
+        # Not every file system can flush a directory.
         if not os.path.isdir(path):
             raise
 
@@ -193,14 +194,14 @@ def _exists(path: str) -> RunError:
 
 
 def write_text(path: str, text: str) -> None:
-    """Writes `text` as UTF-8 to `path`, all of it or nothing."""
+    """Writes `text` as UTF-8 to `path`, atomically."""
     with replacing(path) as temporary:
         with open(temporary, "w", encoding="utf-8", newline="") as file:
             file.write(text)
 
 
 def write_json(path: str, value: Any) -> None:
-    """Writes indented JSON, as `strict_json` does, all of it or nothing."""
+    """Writes indented JSON, as `strict_json` does, atomically."""
     write_text(path, strict_json.dumps(value, indent=2) + "\n")
 
 
@@ -221,13 +222,13 @@ def read_json(path: str) -> Any:
 
 @contextlib.contextmanager
 def locked(directory: str, name: str = LOCK) -> Iterator[None]:
-    """Holds `directory` for this process; the lock dies with the process.
+    """Locks `directory` for this process; the lock ends with the process.
 
-    What was made for the lock alone goes again if the block raises.
+    What was created only for the lock is removed if the block raises.
 
     Raises:
-        InUse: another process holds it.
-        RunError: it cannot be locked, whoever holds it.
+        InUse: another process holds the lock.
+        RunError: locking is impossible.
     """
     missing = absent(directory)
     make_directory(directory)
@@ -236,7 +237,7 @@ def locked(directory: str, name: str = LOCK) -> Iterator[None]:
         try:
             file = stack.enter_context(open(path, "a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Its last holder may have removed it.
+            # The last holder may have removed the file.
             while not _is_at(file.fileno(), path):
                 file = stack.enter_context(open(path, "a"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -259,7 +260,7 @@ def locked(directory: str, name: str = LOCK) -> Iterator[None]:
 
 
 def absent(directory: str) -> list[str]:
-    """The directory and those above it that are not there, it first."""
+    """The directory and its parents that do not exist, itself first."""
     path, missing = os.path.abspath(directory), []
     while not os.path.lexists(path):
         missing.append(path)
@@ -268,7 +269,7 @@ def absent(directory: str) -> list[str]:
 
 
 def _is_at(handle: int, path: str) -> bool:
-    """Whether an open file is the one that stands at `path`."""
+    """Whether an open file is the one at `path`."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Lookup by name with nearest-name hints, and names that are taken."""
+"""Look-up by name with nearest-name hints, and reserved names."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -8,20 +8,20 @@ from mtl_tf.core.errors import ConfigError
 
 T = TypeVar("T")
 
-#: What no task can be called, since an export has a signature for each: three
-#: names that servers know, and "signatures", which a SavedModel cannot give.
+#: Reserved names, as an export has a signature for each task: three names that
+#: servers use, and "signatures", which a SavedModel cannot have.
 RESERVED_TASKS = ("serving_default", "serve", "train", "signatures")
 
 
 def hint(
     name: str, options: Iterable[str], elsewhere: Iterable[str] = ()
 ) -> str:
-    """A sentence that offers the names nearest to `name`, or all of them.
+    """A sentence that offers the names nearest to `name`, or all names.
 
     Args:
-        name: what was given.
-        options: what could have been.
-        elsewhere: what is meant more likely; offered first.
+        name: the given name.
+        options: the valid names.
+        elsewhere: more likely meanings, which are offered first.
     """
     options = sorted(set(options))
     near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
@@ -37,8 +37,8 @@ def look_up(name: str, options: Mapping[str, T], noun: str) -> T:
 
     Args:
         name: the name that the user gave.
-        options: what can be named.
-        noun: what the names are, such as "task", for the message.
+        options: the values by valid name.
+        noun: the kind of thing, such as "task", for the message.
 
     Raises:
         ConfigError: `name` is unknown; the message offers the nearest names.
@@ -52,7 +52,7 @@ def completed(name: str, config: Mapping | None, default: Mapping) -> dict:
     """`config` with the values of `default` for the fields that it lacks.
 
     Args:
-        name: what the fields belong to, such as "model.dropout".
+        name: the path of the fields, such as "model.dropout".
         config: the fields that the user gave; None for none.
         default: all known fields.
 

@@ -1,4 +1,4 @@
-"""Imports of the files beside a config."""
+"""Imports of the files next to a config."""
 
 import contextlib
 import os
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def importable(folder: str) -> Iterator[None]:
-    """Lets modules of a folder be imported, as beside a script.
+    """Makes modules of a folder importable, as for a script there.
 
-    Behind it everything is as it was: `sys.path`, and `sys.modules`, where
-    two configs' files of one name would be taken for each other.
+    Afterwards `sys.path` and `sys.modules` are restored. Otherwise files of the
+    same name from two configs would be confused.
 
     Args:
         folder: an absolute path.
@@ -33,7 +33,7 @@ def _pop(names: list[str]) -> dict[str, types.ModuleType]:
 
 
 def _of_other_folders(folder: str) -> list[str]:
-    """Modules that files of `folder` have the names of."""
+    """Loaded modules with names of files in `folder`, from elsewhere."""
     names = {entry.removesuffix(".py") for entry in os.listdir(folder)}
     names -= {"mtl_tf", "__main__", *sys.stdlib_module_names}
     inside = set(_of_folder(folder))
@@ -47,14 +47,14 @@ def _of_other_folders(folder: str) -> list[str]:
 
 
 def _is_local(folder: str, name: str) -> bool:
-    """Whether `import name` would find something with code in `folder`."""
+    """Whether `import name` would find code in `folder`."""
     path = os.path.join(folder, name)
     package = os.path.join(path, "__init__.py")
     return os.path.isfile(path + ".py") or os.path.isfile(package)
 
 
 def _of_folder(folder: str) -> list[str]:
-    """Modules from `folder` that are found by their own names there."""
+    """Loaded modules that `folder` has under their own names."""
     shadowed = []
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""

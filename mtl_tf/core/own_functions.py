@@ -1,7 +1,6 @@
-"""Functions and classes of the user's own that a config names.
+"""Functions and classes of the user's own, named in a config.
 
-A config names them by their place, "my_file.py:Name" or
-"package.module:Name".
+A config gives their place, "my_file.py:Name" or "package.module:Name".
 """
 
 import importlib
@@ -18,9 +17,9 @@ from mtl_tf.core import neighbours
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 
-# The files of what was loaded, whose mistakes are the user's.
+# Loaded files; errors in them are the user's.
 _FILES: set[str] = set()
-# What stands in for files that are gone, by their paths.
+# Copies that replace missing files, by the files' paths.
 _COPIES: dict[str, str] = {}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _OF_KERAS = "Exception encountered when calling"
@@ -30,17 +29,17 @@ _TRACED_FRAME = re.compile(r'File "(.+)", line (\d+), in (\w+)')
 
 
 def is_own(name: Any) -> bool:
-    """Whether a name is that of such a function: it has a place before it."""
+    """Whether a name refers to own code, that is, has a place before it."""
     return isinstance(name, str) and ":" in name
 
 
 def name_of(place: str) -> str:
-    """The name of the function itself."""
+    """The name of the function in a place."""
     return place.rpartition(":")[2]
 
 
 def absolute(place: str) -> str:
-    """The place with the path of its file, if it is one, from the root on."""
+    """The place with an absolute path, if it has a path."""
     file, _, name = place.rpartition(":")
     if not file.endswith(".py"):
         return place
@@ -48,11 +47,11 @@ def absolute(place: str) -> str:
 
 
 def stand_in(path: str, copy: str) -> None:
-    """Has a copy read in place of a file, should that not be there.
+    """Registers a copy to read if a file does not exist.
 
     Args:
-        path: of the file, from the root on.
-        copy: that of the copy.
+        path: the file's absolute path.
+        copy: the copy's path.
     """
     _COPIES[path] = copy
 
@@ -62,10 +61,10 @@ def load(place: str, noun: str = "function") -> Callable[..., Any]:
 
     Args:
         place: "PATH.py:NAME" or "PACKAGE.MODULE:NAME".
-        noun: what it is called in messages.
+        noun: its name in messages.
 
     Raises:
-        ConfigError: there is no such file, module or function, or importing
+        ConfigError: the file, module or function does not exist, or importing
             it fails.
     """
     function = attribute(place, noun)
@@ -79,10 +78,10 @@ def load_class(place: str, base: type) -> Any:
 
     Args:
         place: see `load`.
-        base: the class that it has to be derived from.
+        base: the required base class.
 
     Raises:
-        ConfigError: as of `load`, or it is no such class.
+        ConfigError: as for `load`, or it is no such class.
     """
     loaded = load(place, "class")
     if not isinstance(loaded, type) or not issubclass(loaded, base):
@@ -94,11 +93,11 @@ def load_class(place: str, base: type) -> Any:
 
 
 def keywords(function: Callable[..., Any], but: Iterable[str] = ()) -> list:
-    """The names of a function's, or a constructor's, keyword arguments.
+    """The keyword arguments of a function or a constructor.
 
     Args:
         function: the function or the class.
-        but: names that are left out.
+        but: names to leave out.
     """
     kinds = (
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -117,7 +116,7 @@ def check_options(
     """Refuses options that a class does not take.
 
     Raises:
-        ConfigError: there is one; the nearest are offered.
+        ConfigError: there is one; the message offers the nearest names.
     """
     known = list(known)
     for option in options:
@@ -128,14 +127,14 @@ def check_options(
 
 
 def complaint(error: BaseException) -> str:
-    """One line on an exception that rose inside the user's own code.
+    """One line on an exception raised inside the user's own code.
 
     Args:
-        error: what was raised.
+        error: the exception.
 
     Returns:
-        File, line and function of the user's code, and what was raised there;
-        "" if none of it was running.
+        File, line and function of the user's code, and the exception; "" if
+        none of the user's code was running.
     """
     if isinstance(error, SyntaxError) and error.filename in _FILES:
         return f"{error.filename}:{error.lineno}: {_error_line(error)}"
@@ -154,13 +153,13 @@ def complaint(error: BaseException) -> str:
 
 
 def _error_line(error: BaseException) -> str:
-    """The class of an exception, and the first line that says what it is."""
+    """The class of an exception, and the first line of its description."""
     name = type(error).__name__
     text = error.msg if isinstance(error, SyntaxError) else _traced(error)[1]
     lines = [_COLOURS.sub("", line).strip() for line in text.splitlines()]
     lines = [line.removeprefix(f"{name}: ") for line in lines if line]
     if lines and lines[0].startswith(_OF_KERAS):
-        lines = lines[1:]  # Keras puts the layer's name above the message.
+        lines = lines[1:]  # Keras puts the layer's name before the message.
     return f"{name}: {lines[0] if lines else 'no message'}"
 
 
@@ -174,7 +173,7 @@ def _traced(error: BaseException) -> tuple[str, str]:
 
 
 def attribute(place: str, noun: str) -> Any:
-    """Imports what a place names; arguments and errors are those of `load`."""
+    """Imports what a place names; arguments and errors as for `load`."""
     module, _, name = place.rpartition(":")
     try:
         if module.endswith(".py"):
@@ -206,7 +205,7 @@ def _of_file(path: str, name: str) -> Any:
     called = "mtl_tf_own_" + os.path.basename(path).removesuffix(".py")
     spec = importlib.util.spec_from_file_location(called, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[called] = module  # Data classes look for their module there.
+    sys.modules[called] = module  # Dataclasses look up their module there.
     with neighbours.importable(os.path.dirname(path)):
         spec.loader.exec_module(module)
     return module

@@ -1,8 +1,8 @@
 """Seeds as pure functions of a base seed and names or numbers.
 
-Nothing in the library draws from a global generator: what is random is a
-function of `(seed, task, epoch)` or `(seed, step)`, so that a run that is
-killed anywhere continues to the same result.
+Nothing in the library uses a global random generator. Random values are
+functions of `(seed, task, epoch)` or `(seed, step)`. So a run that is killed
+anywhere resumes to the same result.
 """
 
 import hashlib

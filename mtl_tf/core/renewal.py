@@ -1,10 +1,10 @@
-"""Starting a program anew before what it has compiled fills its process.
+"""Restarts a program before compiled code fills its process.
 
-XLA keeps every executable until its process ends: a training of a Meta-MTL
-leaves some 1,100 memory mappings, of which Linux gives a process 65,530
-(`vm.max_map_count`). A transfer died in its 58th training, when LLVM could
-not allocate. What does many trainings one after the other, and continues when
-the same command is given again, gives itself that command.
+XLA keeps every executable until its process ends. A training of a Meta-MTL
+leaves some 1,100 memory mappings, and Linux allows a process 65,530
+(`vm.max_map_count`). A transfer failed in its 58th training, when LLVM could
+not allocate memory. So a program with many trainings, which resumes if its
+command is repeated, replaces its own process by the same command.
 """
 
 import contextlib
@@ -16,16 +16,16 @@ from absl import logging
 
 _LIMIT = "/proc/sys/vm/max_map_count"
 _MAPPINGS = "/proc/self/maps"
-# A training that begins has to fit into what is left.
+# The next training must fit into the rest.
 _FULL = 0.5
 
 
 class _Renewal:
-    """Whether this process may be replaced, and how.
+    """Whether and how this process may be replaced.
 
     Attributes:
-        command: what it is replaced by; [] if it may not be.
-        start: the share of the mappings at the first point; 0 before.
+        command: the command that replaces it; [] if it must not be replaced.
+        start: the share of mappings in use at the first point; 0 before.
     """
 
     def __init__(self):
@@ -38,9 +38,9 @@ _THIS = _Renewal()
 
 @contextlib.contextmanager
 def allowed() -> Iterator[None]:
-    """Within it `point` may replace this process, which was started for it.
+    """Allows `point`, within the block, to replace this process.
 
-    Workers of one training wait for one another: they may not.
+    Not for workers of one training, which wait for each other.
     """
     together = {"TF_CONFIG", "SLURM_STEP_ID"} & set(os.environ)
     if not together:
@@ -52,11 +52,11 @@ def allowed() -> Iterator[None]:
 
 
 def point() -> None:
-    """Starts the program anew if the process is half full of mappings.
+    """Restarts the program if half of the process's mappings are used.
 
-    To be called between trainings, where the same command would continue with
-    the next one. A process that has not taken more mappings itself goes on: a
-    program that is started anew gets further than the one before.
+    Call it between trainings, where the same command resumes with the next one.
+    A process that has not used further mappings itself continues, so that each
+    restarted program gets further than the one before.
     """
     used = _used()
     _THIS.start = _THIS.start or used
@@ -67,13 +67,13 @@ def point() -> None:
         "and continues."
     )
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # as where it was closed from the start
+        if stream is not None:  # None if it was closed from the start
             stream.flush()
     os.execv(_THIS.command[0], _THIS.command)
 
 
 def _used() -> float:
-    """The share of the mappings that the system gives; 0 if it says nothing."""
+    """The share of mappings in use; 0 if the system does not tell."""
     try:
         with open(_LIMIT) as file:
             limit = int(file.read())

@@ -1,10 +1,10 @@
-"""The ids that every vocabulary keeps for what is not a word."""
+"""The ids that every vocabulary reserves for special tokens."""
 
 #: Padding.
 PAD = 0
-#: Every word that is not in the vocabulary.
+#: Any word that is not in the vocabulary.
 OOV = 1
-#: The begin of a text that is written; of target vocabularies only.
+#: The start of a written text; only in target vocabularies.
 BOS = 2
-#: The end of a text that is written; of target vocabularies only.
+#: The end of a written text; only in target vocabularies.
 EOS = 3

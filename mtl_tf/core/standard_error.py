@@ -1,4 +1,4 @@
-"""What libraries of C++ write on standard error, behind Python's back."""
+"""Captures what C++ libraries write to standard error."""
 
 import contextlib
 import os
@@ -8,21 +8,21 @@ import tempfile
 import threading
 from collections.abc import Iterator
 
-# The descriptor is the process's: of two threads that held it back at once,
-# the second would put the first one's file back in its place for good.
+# The descriptor belongs to the process. If two threads captured it at once, the
+# second one would restore the first one's file for good.
 _LOCK = threading.RLock()
 
 
 @contextlib.contextmanager
 def captured(noise: bytes = b"") -> Iterator[None]:
-    """Holds file descriptor 2 back; passes all of it on after an exception.
+    """Captures file descriptor 2; after an exception all output is passed on.
 
-    One thread at a time does so; others wait. A process whose standard error
-    is closed has nothing to hold back.
+    Only one thread at a time can do so; others wait. A process with closed
+    standard error has nothing to capture.
 
     Args:
-        noise: a regular expression. Lines that it occurs in are dropped after
-            success, and others passed on; by default all are dropped.
+        noise: a regular expression. After success, lines that contain it are
+            dropped and others are passed on; by default all are dropped.
     """
     with _LOCK, contextlib.ExitStack() as stack:
         original = _copy()
@@ -46,7 +46,7 @@ def captured(noise: bytes = b"") -> Iterator[None]:
 
 
 def _copy() -> int | None:
-    """A second descriptor of standard error; None if that is closed."""
+    """A duplicate of standard error's descriptor; None if closed."""
     _flush()
     try:
         return os.dup(2)
@@ -55,6 +55,6 @@ def _copy() -> int | None:
 
 
 def _flush() -> None:
-    # Python has no stream where the process was started without one.
+    # Python has no stream if the process was started without one.
     if sys.stderr is not None:
         sys.stderr.flush()

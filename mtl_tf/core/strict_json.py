@@ -1,4 +1,4 @@
-"""JSON that every reader takes: RFC 8259 knows neither NaN nor infinities."""
+"""Strict JSON: RFC 8259 has neither NaN nor infinities."""
 
 import json
 import math
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def dumps(value: Any, indent: int | None = None) -> str:
-    """As `json.dumps`, with null for numbers that JSON has not.
+    """Like `json.dumps`, with null for NaN and infinities.
 
     Args:
-        value: of what `json.dumps` takes.
-        indent: spaces before each level; None writes one line.
+        value: a value for `json.dumps`.
+        indent: spaces per level; None writes one line.
     """
     options = {"indent": indent, "ensure_ascii": False, "allow_nan": False}
     try:
@@ -21,7 +21,7 @@ def dumps(value: Any, indent: int | None = None) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The value with None in place of NaN and infinities, in any depth."""
+    """The value with None for NaN and infinities, at any depth."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -1,16 +1,16 @@
-"""What a stream is: a terminal of some width, with colours or without."""
+"""Properties of a stream: whether it is a terminal, its width, colours."""
 
 import os
 from typing import TextIO
 
-#: What a terminal takes for "erase from here to the end of the line".
+#: The terminal code for "erase from here to the end of the line".
 ERASE = "\r\x1b[K"
 _USUAL_WIDTH = 80
 _CODES = {"red": 31, "yellow": 33}
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at what is written to `stream`."""
+    """Whether `stream` is a terminal."""
     try:
         return stream.isatty()
     except (AttributeError, ValueError):
@@ -18,14 +18,14 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def width(stream: TextIO) -> int | None:
-    """Columns of the terminal that `stream` is; None if it is none."""
+    """The columns of the terminal `stream`; None if it is none."""
     if not is_terminal(stream):
         return None
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         columns = 0
-    # Terminals on serial lines, and some of editors, say 0.
+    # Serial terminals, and those of some editors, report 0.
     return columns or _USUAL_WIDTH
 
 
@@ -44,7 +44,7 @@ def coloured(text: str, colour: str, stream: TextIO) -> str:
 
 
 def shortened(text: str, columns: int) -> str:
-    """`text`, with an ellipsis for what does not fit in `columns`."""
+    """`text`, with an ellipsis if it does not fit in `columns`."""
     if len(text) <= columns:
         return text
     return text[: max(columns - 1, 0)] + "…"[:columns]

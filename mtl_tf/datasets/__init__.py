@@ -1,1 +1,1 @@
-"""TFDS builders, one folder a corpus."""
+"""TFDS builders, one folder for each corpus."""

@@ -1,8 +1,9 @@
-"""Apache Beam: several workers prepare a dataset.
+"""Prepares a dataset with several workers, by Apache Beam.
 
-TFDS runs what a builder generates by Beam. Our own builders generate examples
-in Python: here Beam's workers write their parts (`corpus_builder`). Workers on
-other hosts have to see the folders by the same names.
+TFDS runs Beam pipelines that builders define, but this project's builders
+generate examples in Python. Here Beam's workers write parts of them
+(`corpus_builder`). Workers on other hosts must see the folders under the same
+paths.
 
 The package apache-beam is imported on first use.
 """
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
 
     from mtl_tf.datasets.corpus_builder import CorpusBuilder
 
-# Options of runners that say how many workers there are.
+# Runners' options for the number of workers.
 _WORKERS = ("direct_num_workers", "parallelism", "num_workers")
 
 
 @dataclasses.dataclass(frozen=True)
 class Beam:
-    """Where Beam runs.
+    """The Beam runner and its options.
 
     Attributes:
-        runner: name of a runner, such as "DirectRunner".
+        runner: the name of a runner, such as "DirectRunner".
         options: its options, "name=value", or "name" for a switch.
     """
 
@@ -39,10 +40,10 @@ class Beam:
     options: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Refuses what cannot run, before anything is read.
+        """Refuses a runner that cannot run, before anything is read.
 
         Raises:
-            ConfigError: Beam is not installed, or has no such runner or
+            ConfigError: Beam is not installed, or lacks the runner or an
                 option.
         """
         beam = _imported()
@@ -65,7 +66,7 @@ class Beam:
             )
 
     def pipeline_options(self) -> "apache_beam.options.PipelineOptions":
-        """The options as Beam has them.
+        """The options in Beam's form.
 
         Raises:
             ConfigError: an option has a wrong value.
@@ -77,7 +78,7 @@ class Beam:
 
     @property
     def workers(self) -> int:
-        """In how many shares parts are written."""
+        """The number of shares in which parts are written."""
         options = dict(option.partition("=")[::2] for option in self.options)
         for name in _WORKERS:
             if options.get(name, "").isdigit() and int(options[name]):
@@ -85,11 +86,11 @@ class Beam:
         return os.cpu_count() or 1
 
     def write_parts(self, builder: "CorpusBuilder", manual_dir: str) -> None:
-        """Writes all whole parts of a builder that are not there yet.
+        """Writes all complete parts of a builder that do not exist yet.
 
         Args:
-            builder: with a `parts_directory`.
-            manual_dir: folder of the corpus's files.
+            builder: a builder with a `parts_directory`.
+            manual_dir: the folder of the corpus's files.
 
         Raises:
             DataError: a file of the corpus is wrong, or Beam fails.
@@ -113,9 +114,9 @@ class Beam:
                 self.runner, self.pipeline_options()
             ) as pipeline:
                 shares = pipeline | beam.Create(range(self.workers))
-                # Else the runner may give all of them to one worker.
+                # Otherwise the runner may give all shares to one worker.
                 _ = shares | beam.Reshuffle() | "Write" >> beam.Map(write)
-        except Exception as error:  # whatever the runner makes of it
+        except Exception as error:  # whatever the runner raises
             raise DataError(
                 f"{builder.name}: {self.runner} of Apache Beam failed: "
                 f"{_last_line(error)}"
@@ -130,7 +131,7 @@ def _write_share(
     workers: int,
     worker: int,
 ) -> None:
-    """What one of Beam's workers does."""
+    """Writes the share of one of Beam's workers."""
     builder = builder_class(data_dir=parts_directory, config=config)
     builder.parts_directory = parts_directory
     builder.write_parts(manual_dir, worker, workers)

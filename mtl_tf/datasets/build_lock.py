@@ -1,4 +1,4 @@
-"""A lock of the folder of builds, on which other processes wait."""
+"""A lock on the folder of builds, which other processes wait for."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from mtl_tf.core.errors import InUse
 
 @contextlib.contextmanager
 def waiting_lock(data_dir: str, name: str) -> Iterator[None]:
-    """Holds a lock of `data_dir`; waits for the process that has it."""
+    """Locks `data_dir`; waits if another process holds the lock."""
     directory = files.make_directory(os.path.join(data_dir, ".locks"))
     with contextlib.ExitStack() as stack:
         logged = False

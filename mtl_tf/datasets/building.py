@@ -1,16 +1,18 @@
-"""Prepared TFDS builders by name: built when needed, reused when still true.
+"""Prepares TFDS builders by name; builds are reused while up to date.
 
-Our own builders win over the TFDS catalogue. Around what TFDS does by itself
+This project's builders take precedence over the TFDS catalogue. Beyond what
+TFDS itself does,
 
-- a build remembers the fingerprint of its source files and is made anew when
-  they differ, or when the build is damaged;
-- one process builds and the others wait for it;
-- a process that is killed leaves the old build, or none, but never half of one:
-  TFDS builds aside and renames, and an outdated build is first renamed away;
-  builds of our own corpora go on behind the last part that was whole;
-- Apache Beam may build by several workers;
-- nothing is printed on standard output, and what can go wrong for reasons of
-  the user's is a `ConfigError` or `DataError`.
+- a build records the fingerprint of its source files; it is rebuilt if they
+  change, or if the build is damaged;
+- one process builds, and the others wait for it;
+- a process that is killed leaves the old build or none, never a partial one:
+  TFDS builds in another folder and renames it, and an outdated build is
+  renamed away first; builds of this project's corpora resume after the last
+  complete part;
+- Apache Beam can build with several workers;
+- nothing is printed to standard output, and errors that users can cause are
+  `ConfigError` or `DataError`.
 
 TensorFlow is imported on first use.
 """
@@ -54,7 +56,7 @@ __all__ = [
     "warnings_of",
 ]
 
-#: Of our own corpora those that are questions, contexts and answers.
+#: This project's corpora that are questions, contexts and answers.
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "squad": (),
     "qa_srl": QA_SRL,
@@ -72,8 +74,8 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "decanlp_conll2003": (),
 }
 
-# Our own corpora and their configurations; () where there is but one. A corpus
-# `x` lives in the module x/x_dataset_builder.py, as `tfds build` wants it.
+# This project's corpora and their configurations; () for only one. A corpus `x`
+# is the module x/x_dataset_builder.py, as `tfds build` expects.
 OWN: Mapping[str, tuple[str, ...]] = {
     "fdu_mtl": TASKS,
     "sample_reviews": DOMAINS,
@@ -88,9 +90,9 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "europarl": EUROPARL,
     **QUESTIONS,
 }
-# What a corpus's name alone stands for, if not all of its configurations:
-# phrases cannot be had from every release of SST, and every pair of IWSLT is a
-# release of its own.
+# The configurations that a corpus's name alone stands for, if not all. Not
+# every release of SST has phrases, and every pair of IWSLT is a separate
+# release.
 _USUAL: Mapping[str, tuple[str, ...]] = {
     "sst": ("sst1", "sst2"),
     "iwslt2016": ("en-de",),
@@ -98,7 +100,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
 
 
 def data_directory(data_dir: str = "") -> str:
-    """Where builds are kept.
+    """The directory of builds.
 
     Args:
         data_dir: the user's choice, or "" for the default.
@@ -118,7 +120,7 @@ def data_directory(data_dir: str = "") -> str:
 
 
 def manual_directory(manual_dir: str = "") -> str:
-    """Where official files are: `manual_dir`, else `MTL_TF_MANUAL_DIR`."""
+    """The directory of official files: `manual_dir` or `MTL_TF_MANUAL_DIR`."""
     chosen = manual_dir or os.environ.get("MTL_TF_MANUAL_DIR") or ""
     return chosen and os.path.abspath(os.path.expanduser(chosen))
 
@@ -129,27 +131,25 @@ def prepare(
     manual_dir: str = "",
     beam: Beam | None = None,
 ) -> "tfds.core.DatasetBuilder":
-    """A builder whose data are ready to be read.
+    """Returns a builder with prepared data.
 
     Args:
-        name: "fdu_mtl/books", "sample_reviews/films", any name that
-            `tfds.builder` takes, or a builder of one's own; see
-            `own_builders.is_own`.
-        data_dir: folder of the builds; see `data_directory`.
-        manual_dir: folder that holds the corpora's folders, or the corpus's own
-            folder; see `manual_directory`. Where one is given, the build is the
-            one of its files; without one, an existing build is taken as it is.
-        beam: where Apache Beam builds what is not there; None for this process
-            alone.
+        name: "fdu_mtl/books", "sample_reviews/films", any name for
+            `tfds.builder`, or a builder of your own; see `own_builders.is_own`.
+        data_dir: the folder of builds; see `data_directory`.
+        manual_dir: the parent of the corpora's folders, or the corpus's own
+            folder; see `manual_directory`. If given, the build must match its
+            files; if not, an existing build is used as it is.
+        beam: builds with Apache Beam; None for this process alone.
 
     Returns:
-        The prepared builder. What was odd about its files: `warnings_of`.
+        The prepared builder. For warnings about its files see `warnings_of`.
 
     Raises:
-        ConfigError: unknown dataset or configuration.
-        DataError: files are missing (`MissingData`, if all of them are) or
+        ConfigError: an unknown dataset or configuration.
+        DataError: files are missing (`MissingData` if all of them are) or
             wrong, or a download failed.
-        RunError: `data_dir` cannot be written to.
+        RunError: `data_dir` is not writable.
     """
     data_dir, manual_dir = (
         data_directory(data_dir),
@@ -178,7 +178,7 @@ def _check_config(corpus: str, config: str) -> None:
 
 
 def expand(name: str) -> list[str]:
-    """The names behind one name: "fdu_mtl" stands for its sixteen tasks."""
+    """All names that a name stands for: "fdu_mtl" has sixteen tasks."""
     configs = _USUAL.get(name, OWN.get(name, ()))
     return [f"{name}/{config}" for config in configs] or [name]
 

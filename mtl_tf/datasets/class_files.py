@@ -1,8 +1,8 @@
-"""Corpora of two files, one a class, without an official split.
+"""Corpora of one file per class, without an official split.
 
-A tenth of each class is drawn for testing. What is drawn depends on the corpus,
-on the class and on how many sentences it has, on nothing else, so everybody who
-has the files tests on the same sentences.
+A tenth of each class is drawn for testing. The draw depends only on the corpus,
+the class and its number of sentences. So everybody with the files tests on the
+same sentences.
 """
 
 import os
@@ -21,13 +21,13 @@ _PART = 10  # one in ten
 
 
 class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
-    """Builds `train` and `test` from one file a class.
+    """Builds `train` and `test` from one file per class.
 
     Attributes:
-        CORPUS: name of the corpus's folder.
-        FILES: official file name by the name of its class.
-        FOLDER: folder of the unpacked archive, which may stand in between.
-        SENTENCES: lines of a released file.
+        CORPUS: the name of the corpus's folder.
+        FILES: class name to official file name.
+        FOLDER: the optional folder of the unpacked archive.
+        SENTENCES: the number of lines of a released file.
     """
 
     VERSION = tfds.core.Version("1.0.0")
@@ -38,7 +38,7 @@ class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Paths of the official files, by file name.
+        """The paths of the official files, by file name.
 
         Raises:
             DataError: there is no such folder.
@@ -74,7 +74,7 @@ class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
     def _divide(
         self, file: LineFile, label: int
     ) -> dict[str, list[LabelledText]]:
-        """The rows of a class's file for training and for testing, in order."""
+        """The rows of a class's file for training and testing, in order."""
         rows = [(text.strip(), label) for text in file.texts()]
         count = len(rows) // _PART
         if not count:

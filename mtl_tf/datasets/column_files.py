@@ -1,7 +1,7 @@
-"""Sentences from files of columns: a token a line, a blank line between.
+"""Sentences from column files: a token a line, blank lines between.
 
-The format of the CoNLL shared tasks. White space here is spaces and tabs
-only: a no-break space, or any other that `str.split` would split at, is part
+This is the format of the CoNLL shared tasks. Only spaces and tabs are white
+space here. A no-break space, or other space that `str.split` splits at, is part
 of its token.
 """
 
@@ -20,8 +20,8 @@ CONLLU_COLUMNS = (
 CONLLU_SEPARATOR, CONLLU_COMMENT = "\t", "#"
 _BLANKS = re.compile("[ \t]+")
 _WORD_ID = re.compile("[0-9]+")
-# 3-4 is a token of several words, 8.1 a word that was left out: neither is a
-# word of the sentence.
+# 3-4 is a token of several words, 8.1 an omitted word; neither is a word of the
+# sentence.
 _OTHER_ID = re.compile(r"[0-9]+(?:-[0-9]+|\.[0-9]+)")
 
 
@@ -44,16 +44,16 @@ def read_sentences(
 ) -> Iterator[Sentence]:
     """Yields the sentences of a file; none of them is empty.
 
-    Blank lines, of nothing or of white space, end a sentence, however many
-    they are; so does a line that starts with `-DOCSTART-`, which is skipped.
+    One or more blank lines, also of white space, end a sentence. So does a line
+    that starts with `-DOCSTART-`, which is skipped.
 
     Args:
         path: the file, for messages.
         lines: its lines.
-        separator: what stands between columns; "" for any number of spaces
-            and tabs. Those at the ends of a line or a cell are no part of it.
-        comment: lines that start with it are skipped; "": there are none.
-        columns: how many there must be; 0 for as many as the first token has.
+        separator: separates columns; "" for any number of spaces and tabs.
+            Spaces and tabs at the ends of a line or a cell do not count.
+        comment: the prefix of lines that are skipped; "" for none.
+        columns: the required number of columns; 0 for that of the first token.
 
     Raises:
         DataError: a line has another number of columns; the message names
@@ -80,7 +80,7 @@ def read_sentences(
 
 
 def ends_sentence(line: str) -> bool:
-    """Whether a line without its end, and no comment, ends a sentence."""
+    """Whether a line, without its end and no comment, ends a sentence."""
     return not line.strip(" \t") or line.startswith(DOCUMENT)
 
 
@@ -99,15 +99,15 @@ def check_width(
     separator: str = "",
     first: str = "",
 ) -> None:
-    """Raises `DataError` where a line has another number of columns.
+    """Raises `DataError` if a line has another number of columns.
 
     Args:
         path: the file, for the message.
         row: the line's cells.
         line: the line.
-        columns: how many are wanted.
+        columns: the required number.
         separator: see `read_sentences`.
-        first: the line that says how many are wanted, if one does.
+        first: the line that set the number, if one did.
     """
     if len(row.cells) == columns:
         return
@@ -127,11 +127,11 @@ def read_conllu(path: str, lines: Iterable[str]) -> Iterator[Sentence]:
     """Yields the sentences of a CoNLL-U file, as rows of their words.
 
     Ranges (`3-4`, the written form of several words) and empty nodes (`8.1`)
-    are left out, so the words are those that carry tags of their own.
+    are left out. The words that remain are those with tags.
 
     Raises:
-        DataError: a line has not ten columns, or the words of a sentence are
-            not numbered 1, 2, ...; the message names `file:line`.
+        DataError: a line does not have ten columns, or the words of a sentence
+            are not numbered 1, 2, ...; the message names `file:line`.
     """
     settings = {
         "separator": CONLLU_SEPARATOR,
@@ -168,7 +168,7 @@ def column(
     Args:
         path: the file, for messages.
         sentence: its rows.
-        number: of the column, from 0; negative ones count from the last.
+        number: the column's number, from 0; negative ones count from the last.
         noun: the column's meaning, for messages.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Sentences of a column file whose lines come one at a time."""
+"""Sentences of a column file from single lines."""
 
 import dataclasses
 import re
@@ -10,23 +10,22 @@ from mtl_tf.datasets import column_files
 from mtl_tf.datasets.column_files import Row
 from mtl_tf.datasets.lines import short
 
-# As CoNLL-U has them: `# sent_id = 1`.
+# As in CoNLL-U: `# sent_id = 1`.
 _COMMENT = re.compile("# *[A-Za-z_:]+ *= ")
 
 
 @dataclasses.dataclass(frozen=True)
 class ColumnLayout:
-    """Where the tokens of a column file stand.
+    """The position of tokens in a column file.
 
     Attributes:
-        tokens: number of their column, from 0 or negative from the last.
-        separator: what stands between columns; "" for any number of spaces
-            and tabs.
-        comment: how lines begin that are no tokens; "" for none.
-        conllu: whether lines are numbered, as in CoNLL-U, with ranges (`3-4`)
-            and empty nodes (`8.1`) that are no words.
-        one_width: whether a line with another number of columns than the
-            file's first token is an error.
+        tokens: the number of their column, from 0, or negative from the last.
+        separator: separates columns; "" for any number of spaces and tabs.
+        comment: the prefix of lines without a token; "" for none.
+        conllu: whether lines are numbered as in CoNLL-U, where ranges (`3-4`)
+            and empty nodes (`8.1`) are no words.
+        one_width: whether a line must have as many columns as the file's first
+            token.
     """
 
     tokens: int = 0
@@ -53,9 +52,10 @@ class ColumnSentence(NamedTuple):
 
     Attributes:
         rows: its tokens, at least one.
-        lines: all lines since the sentence before, up to and with the one that
-            ends this sentence, with a `\r` but without a `\n`: blank ones,
-            comments, documents, and in CoNLL-U what is no word.
+        lines: all lines after the previous sentence up to the line that ends
+            this one, included, with `\r` but without `\n`. They include blank
+            lines, comments, document marks and, in CoNLL-U, lines that are no
+            words.
         first_line: the number of the first of `lines`, from 1.
     """
 
@@ -65,15 +65,15 @@ class ColumnSentence(NamedTuple):
 
 
 class ColumnRows:
-    """Puts lines together to sentences.
+    """Joins lines to sentences.
 
     Args:
-        name: of the file, for messages.
-        layout: of the file.
+        name: the file's name, for messages.
+        layout: the file's layout.
 
     Attributes:
-        rest: lines that are of no sentence yet; once the input has ended, those
-            behind the last one.
+        rest: the lines that belong to no sentence yet; at the end of input,
+            those after the last one.
     """
 
     def __init__(self, name: str, layout: ColumnLayout = PLAIN):
@@ -88,8 +88,8 @@ class ColumnRows:
         r"""The sentence that a line ends, if it ends one.
 
         Args:
-            line: without its `\n`; a `\r` is no part of a cell.
-            number: of the line, from 1.
+            line: the line without `\n`; a `\r` is no part of a cell.
+            number: the line's number, from 1.
 
         Raises:
             DataError: the line is wrong; the message names `file:line`.
@@ -109,7 +109,7 @@ class ColumnRows:
         return None
 
     def _check(self, row: Row, line: str) -> None:
-        """Refuses a line of another width, and what looks like a comment."""
+        """Refuses a line of another width, or an unexpected comment."""
         self._first_token = self._first_token or line
         is_odd = len(row.cells) != self._width
         odd = line if line.startswith("#") else self._first_token
@@ -125,7 +125,7 @@ class ColumnRows:
         )
 
     def sentence(self) -> ColumnSentence | None:
-        """The sentence whose lines have been read, if it has a token."""
+        """The sentence of the lines read so far, if it has a token."""
         rows, self._rows = self._rows, []
         if self._layout.conllu:
             rows = column_files.conllu_words(self._name, rows)
@@ -147,11 +147,11 @@ class ColumnRows:
 
 
 def numbered(columns: Mapping[str, str], form: str) -> dict[str, int]:
-    """The columns that `--columns` names, as numbers.
+    """The columns named by `--columns`, as numbers.
 
     Args:
-        columns: column by field: a number, or of "conllu" also a name.
-        form: of the input.
+        columns: field to column: a number or, for "conllu", a name.
+        form: the form of the input.
 
     Raises:
         ConfigError: there is no such column.

@@ -1,4 +1,4 @@
-"""The build of one of our own corpora: made, reused, or made anew."""
+"""The build of one of this project's corpora: made, reused or remade."""
 
 import functools
 import hashlib
@@ -27,19 +27,19 @@ _PARTS = "parts."
 
 
 def warnings_of(builder: "tfds.core.DatasetBuilder") -> list[str]:
-    """The counted warnings that were given when `builder`'s data were built."""
+    """The counted warnings of the build of `builder`'s data."""
     return list((builder.info.metadata or {}).get("warnings", ()))
 
 
 class CorpusBuild:
-    """The build of one configuration of one of our own corpora.
+    """The build of one configuration of one of this project's corpora.
 
     Args:
-        corpus: name of the corpus.
-        config: its configuration, "" where there is but one.
-        data_dir: folder of the builds.
-        manual_dir: folder of the files, "" for none.
-        beam: by which several workers build; None for this process alone.
+        corpus: the name of the corpus.
+        config: its configuration, "" if there is only one.
+        data_dir: the folder of builds.
+        manual_dir: the folder of the files, "" for none.
+        beam: builds with several workers; None for this process alone.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class CorpusBuild:
         self._build = os.path.join(self._parent, str(self._class.VERSION))
 
     def prepare(self) -> "tfds.core.DatasetBuilder":
-        """A builder of a build that is complete and up to date.
+        """Returns a builder with a complete and up-to-date build.
 
         Raises:
-            MtlError: as of `building.prepare`.
+            MtlError: as for `building.prepare`.
         """
         current = self._fingerprint()
         builder = self._reusable(current)
@@ -119,7 +119,7 @@ class CorpusBuild:
         return builder
 
     def _complete(self) -> "tfds.core.DatasetBuilder | None":
-        """The builder of what is on disk, or None if something is missing."""
+        """The builder of the build on disk, or None if it is incomplete."""
         try:
             with quiet():
                 builder = self._builder()
@@ -128,7 +128,7 @@ class CorpusBuild:
                 for split in builder.info.splits.values()
                 for path in split.filepaths
             )
-        except Exception as error:  # whatever TFDS makes of half a build
+        except Exception as error:  # whatever TFDS raises for a partial build
             logging.debug("%s: %r", self._build, error)
             return None
         return builder if whole and builder.info.splits else None
@@ -158,7 +158,7 @@ class CorpusBuild:
         return builder
 
     def _parts_directory(self, sources: Fingerprint) -> str:
-        """Where parts of this very build are kept until it is whole."""
+        """The folder of this build's parts until it is complete."""
         described = [__version__, self._name, str(self._class.VERSION), sources]
         digest = hashlib.blake2b(
             json.dumps(described, sort_keys=True).encode(), digest_size=8
@@ -166,11 +166,10 @@ class CorpusBuild:
         return os.path.join(self._parent, f"{_PARTS}{digest}")
 
     def _clear(self, parts: str) -> None:
-        """Removes an outdated build and what killed processes left behind.
+        """Removes an outdated build and leftovers of killed processes.
 
-        The folder `parts` stays. The build goes by one rename, so that a kill
-        in the middle of the deletion does not leave a folder that looks like a
-        build.
+        The folder `parts` stays. The build is removed by one rename, so that a
+        kill during the deletion leaves no folder that looks like a build.
         """
         if os.path.isdir(self._build):
             aside = f"{_SET_ASIDE}{os.getpid()}_{self._class.VERSION}"
@@ -189,6 +188,6 @@ class CorpusBuild:
 
 @functools.cache
 def builder_class(corpus: str) -> type["CorpusBuilder"]:
-    """The builder of one of our own corpora, by its name."""
+    """The builder class of one of this project's corpora, by its name."""
     module = f"mtl_tf.datasets.{corpus}.{corpus}_dataset_builder"
     return importlib.import_module(module).Builder

@@ -1,12 +1,12 @@
-"""The builder that those of our own corpora are made from.
+"""The base class of the builders of this project's corpora.
 
-TFDS prepares a dataset in one go, and anew after it was killed. What takes
-longest of it, by far, is to serialize the examples. Here they are serialized
-in parts, each in a file of a folder beside the build, so that a killed build
-goes on behind its last whole part, and so that several workers can write the
-parts (`mtl_tf.datasets.beam`). From the parts TFDS writes what it always
-writes; the bytes are the same however often it was killed, which TFDS's own
-are not even from one process to the next.
+TFDS prepares a dataset in one go, and starts anew after a kill. By far the
+longest step is to serialize the examples. Here they are serialized in parts,
+each in a file of a folder next to the build. So a killed build resumes after
+its last complete part, and several workers can write parts
+(`mtl_tf.datasets.beam`). From the parts, TFDS writes its usual files. Their
+bytes do not depend on kills, whereas those of plain TFDS differ even between
+processes.
 """
 
 import itertools
@@ -32,34 +32,34 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
     """Builds its splits part by part.
 
     Builders read their files in `_split_generators`, and number the examples
-    that they generate from 0 on.
+    that they generate from 0.
 
     Attributes:
-        parts_directory: where whole parts are kept until the build is there;
-            "" for nowhere. Its name has to tell what they are of.
+        parts_directory: the folder of complete parts until the build exists; ""
+            for none. Its name must identify the parts.
     """
 
     parts_directory = ""
 
     def missing_parts(self, manual_dir: str) -> int:
-        """How many whole parts are not there yet.
+        """The number of complete parts that do not exist yet.
 
         Args:
-            manual_dir: folder of the corpus's files.
+            manual_dir: the folder of the corpus's files.
 
         Raises:
-            DataError: one of them is wrong.
+            DataError: one of the files is wrong.
         """
         parts = self._whole_parts(manual_dir)
         return sum(not os.path.exists(path) for path, _ in parts)
 
     def write_parts(self, manual_dir: str, worker: int, workers: int) -> None:
-        """Writes a worker's share of the parts that are not there.
+        """Writes a worker's share of the missing parts.
 
         Args:
-            manual_dir: folder of the corpus's files.
-            worker: number of the worker, from 0 on.
-            workers: how many there are.
+            manual_dir: the folder of the corpus's files.
+            worker: the worker's number, from 0.
+            workers: the number of workers.
         """
         for number, (path, part) in enumerate(self._whole_parts(manual_dir)):
             if number % workers == worker and not os.path.exists(path):
@@ -68,7 +68,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
     def _whole_parts(
         self, manual_dir: str
     ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """The file and the examples of each part that is kept."""
+        """The file name and the examples of each part that is saved."""
         manager = types.SimpleNamespace(manual_dir=manual_dir)
         for split, rows in self._split_generators(manager).items():
             for number, part in enumerate(_parts(rows)):
@@ -80,7 +80,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
         dl_manager: tfds.download.DownloadManager,
         download_config: tfds.download.DownloadConfig,
     ) -> Sequence[splits.SplitInfo]:
-        """Called by TFDS; writes the splits into the folder of the build."""
+        """Writes the splits into the folder of the build; TFDS calls it."""
         generators = self._split_generators(dl_manager)
         written = [
             self._split(name, rows, download_config)
@@ -113,7 +113,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
         )
 
     def _serialized_examples(self, split: str, rows: _Rows) -> Iterator[bytes]:
-        """The serialized examples of a split; keeps whole parts in files."""
+        """The serialized examples of a split; saves complete parts in files."""
         for number, part in enumerate(_parts(rows)):
             path = self._part_path(split, number)
             is_stored = self.parts_directory and len(part) == EXAMPLES_A_PART
@@ -133,7 +133,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
             features.get_serialized_info()
         )
         encoded = map(features.encode_example, part)
-        # `serialize_example` has the features in the order of the process.
+        # `serialize_example` orders the features differently in each process.
         return [
             serializer.get_tf_example(example).SerializeToString(
                 deterministic=True
@@ -143,7 +143,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
 
 
 class _Serialized:
-    """Stands for a serializer where examples are serialized already."""
+    """Replaces a serializer if examples are already serialized."""
 
     def serialize_example(self, example: bytes) -> bytes:
         """Returns the example."""
@@ -151,7 +151,7 @@ class _Serialized:
 
 
 def _parts(rows: _Rows) -> Iterator[list[dict[str, Any]]]:
-    """Examples in lists, of which only the last may be shorter."""
+    """Lists of examples; only the last one may be shorter."""
     examples = (example for _, example in rows)
     while part := list(itertools.islice(examples, EXAMPLES_A_PART)):
         yield part
@@ -165,7 +165,7 @@ def _write(path: str, examples: Sequence[bytes]) -> None:
 
 
 def _read(path: str) -> list[bytes] | None:
-    """The examples of a part, or None if it is missing or damaged."""
+    """The examples of a part; None if it is missing or damaged."""
     if not os.path.isfile(path):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Records of csv files (RFC 4180) from lines that are already decoded."""
+"""Records of csv files (RFC 4180) from decoded lines."""
 
 import functools
 import re
@@ -12,14 +12,14 @@ _DELIMITERS = (";", "\t", "|", COMMA)
 
 
 def checked_delimiter(name: str, value: str) -> str:
-    """Returns `value`.
+    """Returns `value`, a valid delimiter.
 
     Args:
-        name: of the field or flag, for the message.
-        value: what stands between the cells of a record.
+        name: the field or flag, for the message.
+        value: the delimiter of cells.
 
     Raises:
-        ConfigError: it is not one character that may do so.
+        ConfigError: it is not one valid character.
     """
     if isinstance(value, str) and len(value) == 1 and value not in '"\r\n':
         return value
@@ -30,11 +30,11 @@ def checked_delimiter(name: str, value: str) -> str:
 
 
 def other_delimiter(cells: Sequence[str], delimiter: str) -> str:
-    """What seems to separate the columns of a file in place of `delimiter`.
+    """The character that seems to separate columns instead of `delimiter`.
 
     Args:
-        cells: of its first record.
-        delimiter: that they were split at.
+        cells: the cells of a file's first record.
+        delimiter: the delimiter that split them.
 
     Returns:
         The character, or "".
@@ -47,7 +47,7 @@ def other_delimiter(cells: Sequence[str], delimiter: str) -> str:
 
 
 def is_blank(line: str, delimiter: str) -> bool:
-    """Whether a line of a table is no row: not even two empty cells."""
+    """Whether a line of a table is no row, not even of two empty cells."""
     return delimiter not in line and not line.strip()
 
 
@@ -56,26 +56,26 @@ def csv_records(
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record, with the number of its first line, from 1.
 
-    Blank lines between records are nothing.
+    Blank lines between records are skipped.
 
     Args:
         path: the file, for messages.
-        lines: its lines, split at line feeds only.
-        delimiter: what stands between cells, one character.
+        lines: its lines, split only at line feeds.
+        delimiter: the one character that separates cells.
 
     Raises:
         DataError: quotes are wrong; the message names `file:line`.
     """
-    # By hand: Python's csv module limits the length of a field by a global
-    # setting and takes a bare carriage return for the end of a record.
+    # Not by Python's csv module, which limits the length of a field by a global
+    # setting and ends a record at a bare carriage return.
     record: list[str] = []
     is_open, number = False, 0
     for number, line in enumerate(lines, start=1):
         if not record and is_blank(line, delimiter):
             continue
         record.append(line)
-        # Quotes inside of quotes are doubled, so a whole record has an even
-        # number of them.
+        # Quotes within quotes are doubled, so a complete record has an even
+        # number.
         is_open ^= line.count('"') % 2 == 1
         if not is_open:
             start = number - len(record) + 1
@@ -97,7 +97,7 @@ def cells_of(
         path: the file, for messages.
         line: the number of its first line.
         record: its text, with line feeds within quoted cells.
-        delimiter: what stands between cells, one character.
+        delimiter: the one character that separates cells.
 
     Raises:
         DataError: quotes are wrong; the message names `file:line`.
@@ -121,6 +121,6 @@ def cells_of(
 
 @functools.cache
 def _field(delimiter: str) -> re.Pattern[str]:
-    """One field of a record and the delimiter or the end behind it."""
+    """A pattern of one field and the delimiter or the end after it."""
     end = re.escape(delimiter)
     return re.compile(rf'(?:"((?:[^"]|"")*)"|([^"{end}]*))({end}|$)')

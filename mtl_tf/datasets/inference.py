@@ -1,7 +1,7 @@
-"""What the builders of natural language inference have in common.
+"""The base class of the builders of natural language inference.
 
-The question is the one of McCann et al. (2018), Fig. 1 and code: the hypothesis
-and the three answers; the context is the premise.
+The question is that of McCann et al. (2018), Fig. 1 and code: the hypothesis
+and the three answers. The context is the premise.
 """
 
 import os
@@ -21,13 +21,13 @@ from mtl_tf.datasets.question_builders import (
 from mtl_tf.datasets.sources import identify
 
 LABELS = ("entailment", "neutral", "contradiction")
-# The annotators did not agree.
+# The label of pairs on which annotators did not agree.
 NO_LABEL = "-"
 _COLUMNS = ("pairID", "sentence1", "sentence2", "gold_label")
 
 
 class Pair(NamedTuple):
-    """Two sentences: name, premise, hypothesis, label, and their place."""
+    """Two sentences: name, premise, hypothesis, label, and location."""
 
     id: str
     premise: str
@@ -37,14 +37,14 @@ class Pair(NamedTuple):
 
 
 class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
-    """Builds pairs of sentences in any of the layouts of their releases.
+    """Builds pairs of sentences from any layout of their releases.
 
     Attributes:
-        CORPUS: name of the corpus.
-        FOLDERS: names that its folder may have.
-        NAMES: names that the file of each split may have. Of several that are
-            there the largest is taken.
-        COUNTS: pairs with a label in the released files.
+        CORPUS: the name of the corpus.
+        FOLDERS: possible names of its folder.
+        NAMES: possible file names of each split. If several exist, the largest
+            file is taken.
+        COUNTS: the labelled pairs in the released files.
     """
 
     CORPUS: str
@@ -54,7 +54,7 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Path of the file of each split that has one, by file name.
+        """The path of the file of each split that has one, by file name.
 
         Raises:
             DataError: there is no such folder (`MissingData`: no file in it).
@@ -66,7 +66,7 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
         """The labelled pairs of each split.
 
         Raises:
-            DataError: a file is not as it is released.
+            DataError: a file differs from the released form.
         """
         splits, sources, warnings = {}, {}, []
         for split, (path, left_out) in self._find(manual_dir).items():
@@ -80,12 +80,12 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
 
     @classmethod
     def _find(cls, manual_dir: str) -> dict[str, tuple[str, list[str]]]:
-        """The file of each split, and names of those that are not taken."""
+        """The file of each split, and the names of files not taken."""
         directory = find_directory(manual_dir, cls.FOLDERS)
         present = present_files(cls.CORPUS, directory, cls.NAMES)
         best_of = {}
         for split, paths in present.items():
-            # `max` takes the first of equal ones.
+            # `max` returns the first of equal ones.
             best = max(paths, key=os.path.getsize)
             smaller = [os.path.basename(p) for p in paths if p != best]
             best_of[split] = best, smaller
@@ -148,9 +148,9 @@ def _json_lines(file: LineFile) -> Iterator[Pair]:
 
 
 def _columns(file: LineFile) -> Iterator[Pair]:
-    """The columns of the txt files of the authors and the tsv files of GLUE.
+    """The columns of the authors' txt files and of GLUE's tsv files.
 
-    Quotes stand for themselves there.
+    Quotes have no special meaning there.
     """
     header = file.lines[0].split("\t")
     missing = [name for name in _COLUMNS if name not in header]
@@ -174,7 +174,7 @@ def _columns(file: LineFile) -> Iterator[Pair]:
 
 
 def _one_json(file: LineFile) -> Iterator[Pair]:
-    """Pairs as reading comprehension: the support is the premise."""
+    """Pairs in a reading comprehension form; the support is the premise."""
     root = read_json(file.path, file.content)
     for instance in root.get("instances", list).items(dict):
         support = _only(instance.get("support", list))

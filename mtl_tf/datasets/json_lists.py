@@ -1,6 +1,6 @@
-"""Files that are one JSON list of objects, as pandas' `to_json` writes them.
+"""Files of one JSON list of objects, as written by pandas' `to_json`.
 
-Nothing here needs TensorFlow.
+This module does not need TensorFlow.
 """
 
 import codecs
@@ -18,35 +18,35 @@ _DECODER = json.JSONDecoder()
 
 
 def is_list(path: str) -> bool:
-    """Whether a file begins as a list does; no line of objects does.
+    """Whether a file begins like a list, unlike JSON lines.
 
     Raises:
-        DataError: it is missing, unreadable or badly packed.
+        DataError: it is missing, unreadable or badly compressed.
     """
     return is_start(head_of(path))
 
 
 def is_start(content: bytes) -> bool:
-    """Whether bytes are those that a list begins with."""
+    """Whether bytes begin like a list."""
     content = content.removeprefix(codecs.BOM_UTF8)
     return content.lstrip(b" \t\r\n").startswith(b"[")
 
 
 def place(path: str, number: int) -> str:
-    """What messages call an element, counted from 1."""
+    """The name in messages of an element; numbers count from 1."""
     return f"{path}: element {number}"
 
 
 def elements(path: str, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields number and object of each element; only the text is held whole.
+    """Yields number and object of each element; only the text is kept.
 
     Args:
         path: the file, for messages.
-        content: its bytes, not packed.
+        content: its uncompressed bytes.
 
     Raises:
-        DataError: it is not in UTF-8, or no list of objects; the message
-            names the element.
+        DataError: it is not UTF-8, or no list of objects; the message names the
+            element.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -85,7 +85,7 @@ def elements(path: str, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
 def _element(
     path: str, number: int, text: str, position: int
 ) -> tuple[dict[str, Any], int]:
-    """The object at a place of the text, and where it ends."""
+    """The object at a position of the text, and the position after it."""
     try:
         value, end = _DECODER.raw_decode(text, position)
     except (ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""JSON of released corpora, with messages that say where something is wrong.
+"""JSON of released corpora, with messages that locate errors.
 
-A place is written as in JSONPath: `file.json: $[3].dialogue[0].transcript`.
-Nothing here needs TensorFlow.
+A location is written as in JSONPath: `file.json: $[3].dialogue[0].transcript`.
+This module does not need TensorFlow.
 """
 
 import dataclasses
@@ -24,12 +24,11 @@ _KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class JsonValue:
-    """A value in a JSON text, which knows where it stands.
+    """A value in a JSON text that knows its location.
 
     Attributes:
-        value: what `json` made of it.
-        location: the file, its line if each is a text, and the path in the
-            text.
+        value: the parsed value.
+        location: the file, the line in JSON lines, and the path in the text.
     """
 
     value: Any
@@ -40,11 +39,11 @@ class JsonValue:
 
         Args:
             key: the key.
-            kind: type of the value: str, int, bool, list or dict.
+            kind: the type of the value: str, int, bool, list or dict.
 
         Raises:
-            DataError: this is no object, the key is missing, or its value is of
-                another kind.
+            DataError: this is no object, the key is missing, or its value has
+                another type.
         """
         self.check(dict)
         if key not in self.value:
@@ -59,11 +58,11 @@ class JsonValue:
         """The items of this list, or the values of this object.
 
         Args:
-            kind: type of every one; any if there is none.
+            kind: the type of all items; None for any.
 
         Raises:
-            DataError: this is no list and no object, or one of them is of
-                another kind.
+            DataError: this is neither a list nor an object, or an item has
+                another type.
         """
         is_object = isinstance(self.value, dict)
         if not is_object:
@@ -75,10 +74,10 @@ class JsonValue:
             yield item.check(kind) if kind else item
 
     def check(self, kind: type) -> "JsonValue":
-        """This value, which must be of `kind`; `true` is no whole number.
+        """Returns this value if it is of `kind`; `true` is no integer.
 
         Raises:
-            DataError: it is not, or it is a text that UTF-8 cannot write.
+            DataError: it is not, or it is a text that UTF-8 cannot encode.
         """
         is_right = isinstance(self.value, kind) and (
             kind is bool or not isinstance(self.value, bool)
@@ -109,20 +108,20 @@ def read_json(path: str, content: bytes) -> JsonValue:
     """The one JSON value of a file.
 
     Args:
-        path: the file, for messages; packed by gzip if its name says so.
+        path: the file, for messages; compressed by gzip if its name says so.
         content: its bytes.
 
     Raises:
-        DataError: it is not in UTF-8, or not JSON.
+        DataError: it is not UTF-8, or not JSON.
     """
     return read_plain_json(path, unpack(path, content))
 
 
 def read_plain_json(path: str, content: bytes) -> JsonValue:
-    """As `read_json`, of bytes that are not packed, whatever the file's name.
+    """Like `read_json`, for uncompressed bytes, whatever the file's name.
 
     Raises:
-        DataError: they are not in UTF-8, or not JSON.
+        DataError: they are not UTF-8, or not JSON.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -136,7 +135,7 @@ def read_plain_json(path: str, content: bytes) -> JsonValue:
 def read_json_lines(file: LineFile) -> Iterator[tuple[int, JsonValue]]:
     """The objects of a file of JSON lines, with line numbers from 1.
 
-    Blank lines are passed over.
+    Blank lines are skipped.
 
     Raises:
         DataError: a line is not a JSON object; the message names `file:line`.
@@ -159,6 +158,6 @@ def _parse(text: str, path: str, line: int = 0) -> Any:
         )
     except RecursionError:
         reason = "it is nested too deeply"
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits
         reason = str(error)
     raise DataError(f"{path}:{line or 1}: JSON that cannot be read: {reason}")

@@ -1,10 +1,9 @@
-r"""Reading the line files of released corpora as they are.
+r"""Reads the line files of released corpora.
 
-Bytes are split on `\n` only: `str.splitlines` would also break lines at U+0085
-and other characters that occur inside reviews. A line that is not UTF-8 is read
-as Latin-1, which maps every byte; both that and an empty text are counted and
-reported, and the row is kept. What cannot be understood is an error that names
-`file:line`.
+Bytes are split on `\n` only: `str.splitlines` would also split at U+0085 and
+other characters that occur in reviews. A line that is not UTF-8 is read as
+Latin-1, which maps every byte. Such lines and empty texts are kept, counted and
+reported. Lines that cannot be parsed are errors that name `file:line`.
 """
 
 import os
@@ -18,19 +17,19 @@ Numbered = tuple[int, str]  # a line and its number, from 1
 
 
 class LineFile:
-    r"""One file: its lines, and the warnings that reading it gave.
+    r"""One file: its lines, and the warnings from reading it.
 
     Args:
-        path: the file, packed by gzip if its name ends in `.gz`. Its last line
-            may lack the final `\n`; a `\r` before it is dropped.
+        path: the file, compressed by gzip if its name ends in `.gz`. Its last
+            line may lack the final `\n`; a `\r` before it is dropped.
 
     Attributes:
-        name: file name without the folder.
-        content: the bytes that were read, packed as they are.
-        warnings: counted warnings, each a sentence that begins with `name`.
+        name: the file name without the folder.
+        content: the bytes of the file, perhaps compressed.
+        warnings: warnings with counts, each a sentence that begins with `name`.
 
     Raises:
-        DataError: the file is missing, unreadable or empty, or in UTF-16.
+        DataError: the file is missing, unreadable, empty or in UTF-16.
     """
 
     def __init__(self, path: str):
@@ -45,11 +44,11 @@ class LineFile:
 
     @property
     def lines(self) -> list[str]:
-        """The decoded lines as they are, empty ones too."""
+        """The decoded lines, including empty ones."""
         return self._lines
 
     def texts(self) -> list[str]:
-        """The lines themselves, of a file without labels."""
+        """The lines of a file without labels."""
         self.report_empty(self._lines)
         return self._lines
 
@@ -57,7 +56,7 @@ class LineFile:
         """The rows of a file of `label TAB text` lines.
 
         Args:
-            labels: class numbers by the labels that may stand in the file.
+            labels: label in the file to class id.
 
         Raises:
             DataError: a line without a tab or with an unknown label.
@@ -70,7 +69,7 @@ class LineFile:
         return rows
 
     def blocks(self) -> Iterator[list[Numbered]]:
-        """The lines between blank ones."""
+        """Groups of lines, separated by blank lines."""
         block: list[Numbered] = []
         for number, line in enumerate([*self._lines, ""], 1):
             if line.strip():
@@ -82,12 +81,12 @@ class LineFile:
     def report_one_class(
         self, rows: Sequence[LabelledText], names: Sequence[str], part: str = ""
     ) -> None:
-        """Warns when all `rows` are of one class.
+        """Warns if all `rows` have one class.
 
         Args:
             rows: rows of this file.
-            names: names of the classes.
-            part: which part of the file the rows are, for the message.
+            names: the class names.
+            part: the part of the file with these rows, for the message.
         """
         classes = {label for _, label in rows}
         if len(classes) == 1:
@@ -97,14 +96,14 @@ class LineFile:
             )
 
     def report_count(self, expected: int) -> None:
-        """Warns when the file has not the known number of lines."""
+        """Warns if the number of lines is not the known one."""
         if len(self) != expected:
             self.warn(
                 f"{len(self):,} lines; the released file has {expected:,}"
             )
 
     def report_empty(self, texts: Sequence[str]) -> None:
-        """Warns of texts of this file that are empty; they are kept."""
+        """Warns of empty texts in this file, which are kept."""
         empty = [n for n, text in enumerate(texts, 1) if not text.strip()]
         if empty:
             self.warn(
@@ -154,13 +153,13 @@ class Undecodable:
         self._lines = self._characters = self._first = 0
 
     def add(self, number: int, line: bytes) -> None:
-        """Counts a line, of which every byte became a character."""
+        """Counts a line; every byte became a character."""
         self._lines += 1
         self._characters += sum(byte > 127 for byte in line)
         self._first = self._first or number
 
     def warnings(self) -> list[str]:
-        """A sentence about them, if there are any."""
+        """A warning about these lines, if there are any."""
         if not self._lines:
             return []
         return [
@@ -177,8 +176,9 @@ def decoded(
     r"""Yields lines as text, without `\n` and a `\r` before it.
 
     Args:
-        lines: as they are in a file.
-        odd: called with the number, from 1, of each line that is not UTF-8.
+        lines: the lines as in a file.
+        odd: called with number, from 1, and bytes of each line that is not
+            UTF-8.
     """
     for number, line in enumerate(lines, 1):
         line = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -190,11 +190,11 @@ def decoded(
 
 
 class Oddities:
-    """Counts what is odd in a file, for its warnings.
+    """Counts odd places of a file, for its warnings.
 
     Args:
         file: the file that the warnings are about.
-        place: what the places are, such as "line"; "" if they say it.
+        place: the kind of place, such as "line"; "" if places name it.
     """
 
     def __init__(self, file: LineFile, place: str = "line"):
@@ -203,17 +203,17 @@ class Oddities:
         self._places_of: dict[tuple[str, str], list[int | str]] = {}
 
     def add(self, noun: str, oddity: str, place: int | str) -> None:
-        """Counts one more.
+        """Counts one place.
 
         Args:
             noun: what is odd, in the singular, such as "question".
-            oddity: what is odd about it and what became of it.
-            place: where it stands.
+            oddity: how it is odd, and how it was treated.
+            place: its place.
         """
         self._places_of.setdefault((noun, oddity), []).append(place)
 
     def report(self) -> None:
-        """Adds a warning to the file for each kind that was found."""
+        """Adds a warning to the file for each kind of oddity."""
         for (noun, oddity), places in self._places_of.items():
             first = f"{self._place} {places[0]}".strip()
             self._file.warn(
@@ -222,7 +222,7 @@ class Oddities:
 
 
 def count(number: int, noun: str) -> str:
-    """Number and noun, which gets its `s`, for messages."""
+    """A number and a noun, with plural `s` if needed, for messages."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

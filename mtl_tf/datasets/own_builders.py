@@ -1,4 +1,4 @@
-"""TFDS builders of the user's own, by their file or module and class."""
+"""TFDS builders of the user's own, named by file or module and class."""
 
 import functools
 import hashlib
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 def is_own(name: str) -> bool:
     """Whether a dataset's name is "PATH.py:CLASS" or "PACKAGE.MODULE:CLASS".
 
-    A configuration may follow, "PATH.py:CLASS/CONFIG". What the catalogue's
-    community has, "NAMESPACE:NAME", has no dot before the colon.
+    A configuration may follow, "PATH.py:CLASS/CONFIG". Community datasets of
+    the catalogue, "NAMESPACE:NAME", have no dot before the colon.
     """
     place, colon, _ = name.partition(":")
     return bool(colon) and "." in place
 
 
 def absolute(name: str) -> str:
-    """The name with the path of its file, if it is one, from the root on."""
+    """The name with an absolute path, if it has a path."""
     if not is_own(name):
         return name
     place, config = _parts(name)
@@ -33,18 +33,18 @@ def absolute(name: str) -> str:
 
 
 def builder(name: str, data_dir: str) -> "tfds.core.DatasetBuilder":
-    """A builder that a name means, whether its data are there or not.
+    """The builder of a name, whether its data exist or not.
 
-    Its data lie in a folder of `data_dir` that is of the content of its file:
-    a builder that was changed builds anew, and two builders of one name do not
-    take each other's data.
+    Its data are in a folder of `data_dir` that depends on the content of its
+    file. So a changed builder builds anew, and two builders of one name do not
+    share data.
 
     Args:
         name: see `is_own`.
-        data_dir: folder of the builds.
+        data_dir: the folder of builds.
 
     Raises:
-        ConfigError: there is no such file, module, class or configuration,
+        ConfigError: the file, module, class or configuration does not exist,
             the class is no builder, or it fails.
     """
     place, config = _parts(name)
@@ -58,7 +58,7 @@ def builder(name: str, data_dir: str) -> "tfds.core.DatasetBuilder":
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """The place of the class and the configuration, "" for none."""
+    """The place of the class, and the configuration or ""."""
     module, _, rest = name.rpartition(":")
     cls, _, config = rest.partition("/")
     return f"{module}:{cls}", config
@@ -69,8 +69,8 @@ def _class(place: str) -> tuple[Any, str]:
     """The class of a place and the digest of its file."""
     import tensorflow_datasets as tfds
 
-    # Not by their names: they may be those of others, and a file that is
-    # loaded again defines its classes again.
+    # Not registered by name: other builders may have the same name, and
+    # reloading a file defines its classes again.
     with tfds.core.registered.skip_registration():
         cls = own_functions.load(place, "class")
     if not isinstance(cls, type) or not issubclass(

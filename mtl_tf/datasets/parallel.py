@@ -1,4 +1,4 @@
-"""What the builders of our own parallel corpora have in common."""
+"""The base class of the builders of this project's parallel corpora."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from mtl_tf.datasets.sources import identify
 
 
 def packed_or_not(path: str) -> str:
-    """`path`, or `path` with `.gz` behind it if only that is there."""
+    """`path`, or `path` with `.gz` added if only that exists."""
     packed = f"{path}.gz"
     alone = os.path.isfile(packed) and not os.path.isfile(path)
     return packed if alone else path
@@ -26,7 +26,7 @@ class ParallelCorpusBuilder(CorpusBuilder, skip_registration=True):
     `target`, in the order of the lines.
 
     Attributes:
-        COUNTS: lines of the released files, by split of the files.
+        COUNTS: the numbers of lines of the released files, by their splits.
     """
 
     VERSION = tfds.core.Version("1.0.0")
@@ -36,7 +36,7 @@ class ParallelCorpusBuilder(CorpusBuilder, skip_registration=True):
     def files_of_splits(
         cls, pair: str, manual_dir: str
     ) -> dict[str, tuple[str, str]]:
-        """Paths of the source and the target file of each split of the files.
+        """The paths of source and target of each split of the files.
 
         Raises:
             DataError: there is no such folder, or no release in it.
@@ -46,7 +46,7 @@ class ParallelCorpusBuilder(CorpusBuilder, skip_registration=True):
     def divide(
         self, parts: dict[str, list[TextPair]]
     ) -> dict[str, list[TextPair]]:
-        """The splits of the build, from those of the files."""
+        """The splits of the build, made from those of the files."""
         return parts
 
     @classmethod

@@ -1,8 +1,8 @@
 r"""Line-aligned files: line n of one translates line n of the other.
 
-Lines end at `\n` and nowhere else, as in all our files. Files of unequal
-length are an error, since nobody can say where they part. A pair with an empty
-line on a side says nothing about translation: it is skipped and counted.
+Lines end only at `\n`, as in all files of this project. Files of unequal length
+are an error, since the misaligned line is unknown. A pair with an empty side
+says nothing about translation; it is skipped and counted.
 """
 
 import itertools
@@ -24,7 +24,7 @@ class AlignedLines(NamedTuple):
 
     Attributes:
         pairs: source and target text, in the order of the lines.
-        warnings: what was odd, counted, a sentence each.
+        warnings: warnings with counts, a sentence each.
     """
 
     pairs: list[TextPair]
@@ -32,11 +32,11 @@ class AlignedLines(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What going through the files of a split has shown.
+    """The result of reading the files of a split.
 
     Attributes:
-        pairs: how many there are.
-        warnings: what was odd, counted, a sentence each.
+        pairs: the number of pairs.
+        warnings: warnings with counts, a sentence each.
     """
 
     pairs: int
@@ -44,7 +44,7 @@ class Counted(NamedTuple):
 
 
 def one_line(text: str) -> str:
-    """A text whose lines are put together with a space, without its ends."""
+    """A text with its lines joined by spaces, without outer spaces."""
     return _BREAKS.sub(" ", text).strip()
 
 
@@ -55,7 +55,7 @@ def read_aligned(source: LineFile, target: LineFile) -> AlignedLines:
         source, target: the files.
 
     Raises:
-        DataError: they have not equally many lines, or no pair.
+        DataError: they have different numbers of lines, or no pair.
     """
     skipped = _Skipped(source.path, target.path)
     pairs = list(skipped.leave_out(_stripped(source.lines, target.lines)))
@@ -64,29 +64,29 @@ def read_aligned(source: LineFile, target: LineFile) -> AlignedLines:
 
 
 class AlignedFiles:
-    """Two files that are gone through without being in memory.
+    """Two files that are read in turn, not held in memory.
 
     Args:
-        source, target: their paths; packed by gzip where a name ends in `.gz`.
+        source, target: their paths; compressed by gzip if a name ends in `.gz`.
 
     Attributes:
-        paths: both.
+        paths: both paths.
     """
 
     def __init__(self, source: str, target: str):
         self.paths = source, target
 
     def pairs(self) -> Iterator[TextPair]:
-        """Yields the pairs in which both have a text."""
+        """Yields the pairs without an empty text."""
         skipped = _Skipped(*self.paths)
         return skipped.leave_out(_stripped(*map(_lines, self.paths)))
 
     def check(self) -> Counted:
-        """Reads both to their ends.
+        """Reads both to the end.
 
         Raises:
-            DataError: a file is missing, unreadable, empty or in UTF-16, they
-                have not equally many lines, or no pair.
+            DataError: a file is missing, unreadable, empty or in UTF-16, their
+                numbers of lines differ, or there is no pair.
         """
         for path in self.paths:
             check_text(path)
@@ -123,11 +123,11 @@ class _Skipped:
         """Yields the other pairs.
 
         Args:
-            pairs: of all lines; None where a file has no more of them.
+            pairs: the pairs of all lines; None after a file's end.
 
         Raises:
-            DataError: the files have not equally many lines, none of a file
-                has a text, or no pair.
+            DataError: the numbers of lines differ, a file has no text at all,
+                or there is no pair.
         """
         lines, complete = [0, 0], 0
         for number, pair in enumerate(pairs, 1):
@@ -159,7 +159,7 @@ class _Skipped:
             )
 
     def warnings(self) -> list[str]:
-        """A sentence about them, if there are any."""
+        """A warning about the skipped pairs, if there are any."""
         if not self._count:
             return []
         source, target = map(os.path.basename, self._paths)
@@ -173,7 +173,7 @@ class _Skipped:
 def _stripped(
     source: Iterable[str], target: Iterable[str]
 ) -> Iterator[tuple[str | None, str | None]]:
-    """The texts of both files; None where one has no more lines."""
+    """The texts of both files; None after a file's end."""
     pairs = itertools.zip_longest(source, target)
     for number, pair in enumerate(pairs):
         if not number:

@@ -1,8 +1,8 @@
-"""What the builders of corpora that are cast as question answering share.
+"""Examples of corpora in the form of question answering.
 
 McCann et al. (2018), section 2: every example is a question, a context and an
-answer. Texts keep their case and spacing; a model's text settings may change
-them.
+answer. Texts keep their case and spacing, which a model's text settings may
+change.
 """
 
 import dataclasses
@@ -18,13 +18,12 @@ class QuestionAnswer:
     """One example.
 
     Attributes:
-        question: what is asked.
-        context: what the answer is found in or follows from.
-        answers: all that count as right, at least one; the first is the one
-            that a model learns.
-        id: names the example in the corpus's files, and in predictions.
-        scoring: what the task's metric has to know beyond the answers, for
-            JSON; see `mtl_tf.evaluation.answer_metrics`.
+        question: the question.
+        context: the text that contains or implies the answer.
+        answers: all right answers, at least one; a model learns the first.
+        id: the example's name in the corpus's files, and in predictions.
+        scoring: what the task's metric needs besides the answers, as JSON
+            values; see `mtl_tf.evaluation.answer_metrics`.
     """
 
     question: str
@@ -40,7 +39,7 @@ def dataset_info(builder: tfds.core.DatasetBuilder) -> tfds.core.DatasetInfo:
     `answer` is the first of `answers`; `scoring` is JSON, "{}" for nothing.
 
     Args:
-        builder: whose information it is.
+        builder: the dataset's builder.
     """
     text = tfds.features.Text
     return builder.dataset_info_from_configs(
@@ -62,7 +61,7 @@ def dataset_info(builder: tfds.core.DatasetBuilder) -> tfds.core.DatasetInfo:
 def examples(
     rows: Iterable[QuestionAnswer],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbers `rows` as TFDS wants them."""
+    """Numbers `rows` as TFDS requires."""
     for index, row in enumerate(rows):
         yield (
             index,

@@ -1,4 +1,4 @@
-"""A builder of examples of question answering, and finding its files."""
+"""The base class of question answering builders, and look-up of files."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,14 +16,13 @@ from mtl_tf.datasets.sources import Fingerprint, corpus_directory, identify
 
 
 class Reading(NamedTuple):
-    """What was read of a corpus's files.
+    """The content of a corpus's files.
 
     Attributes:
-        splits: the examples, in the order of the files. TFDS goes through
-            them once, and so does whoever counts them first: they are no
-            iterators.
-        sources: what identifies the files.
-        warnings: what was odd, counted, a sentence each.
+        splits: the examples, in the order of the files. They are read more than
+            once, by a count and by TFDS, so they must not be iterators.
+        sources: the fingerprint of the files.
+        warnings: warnings with counts, a sentence each.
     """
 
     splits: Mapping[str, Iterable[QuestionAnswer]]
@@ -34,16 +33,16 @@ class Reading(NamedTuple):
 class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
     """Builds questions, contexts and answers; see `question_answers`.
 
-    A corpus with some files a split, of fixed names, has `FILES` and its own
-    `read_split`. Of a release that is there in part, the splits are built whose
-    files are there. Any other corpus has its own `source_files` and `read`.
+    A corpus whose splits have files of fixed names defines `FILES` and its own
+    `read_split`. If a release is incomplete, only splits with files are built.
+    Any other corpus defines its own `source_files` and `read`.
 
     Attributes:
-        CORPUS: name of the corpus, and of its folder.
-        FOLDERS: other folders of the manual folder that may be the corpus's.
-        LAYOUT: where inside of it the files may be, "" for the folder itself.
-        FILES: names of the files of each split.
-        COUNTS: examples of the released corpus, by split.
+        CORPUS: the name of the corpus, and of its folder.
+        FOLDERS: other possible names of the corpus's folder.
+        LAYOUT: possible places of the files in it, "" for the folder itself.
+        FILES: the file names of each split.
+        COUNTS: the numbers of examples of the released corpus, by split.
     """
 
     VERSION = tfds.core.Version("1.0.0")
@@ -55,13 +54,13 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
 
     @classmethod
     def files_of(cls, config: str) -> Mapping[str, Sequence[str]]:
-        """Names of the files of each split."""
+        """The file names of each split."""
         del config
         return cls.FILES
 
     @classmethod
     def counts_of(cls, config: str) -> Mapping[str, int]:
-        """Examples of the released corpus, by split; {} if not known."""
+        """The released corpus's examples by split; {} if unknown."""
         del config
         return cls.COUNTS
 
@@ -69,10 +68,10 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
     def files_of_splits(
         cls, config: str, manual_dir: str
     ) -> dict[str, list[str]]:
-        """Paths of the files of each split that is there, packed or not.
+        """The paths of the files of each available split, compressed or not.
 
-        A split of several files is there if one of them is. If no split is,
-        these are the paths where all files should be.
+        A split of several files is available if one of them is. If no split is,
+        these are the expected paths of all files.
 
         Raises:
             DataError: there is no such folder.
@@ -96,7 +95,7 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Paths of the official files that are there, by name.
+        """The paths of the official files that exist, by name.
 
         Raises:
             DataError: there is no such folder.
@@ -150,13 +149,13 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
     def divide(
         self, parts: dict[str, Iterable[QuestionAnswer]], warnings: list[str]
     ) -> dict[str, Iterable[QuestionAnswer]]:
-        """The splits of the build, from those of the files."""
+        """The splits of the build, made from those of the files."""
         del warnings
         return parts
 
     @classmethod
     def _directories(cls, manual_dir: str) -> Iterator[str]:
-        """Folders where the files may be, the likeliest first."""
+        """The folders that may have the files, the likeliest first."""
         for name in (cls.CORPUS, *cls.FOLDERS):
             directory = corpus_directory(manual_dir, name)
             for inner in cls.LAYOUT:
@@ -198,18 +197,18 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
 
 
 def find_directory(manual_dir: str, names: Sequence[str]) -> str:
-    """The folder of a corpus that goes by several names.
+    """The folder of a corpus whose folder may have several names.
 
     Args:
-        manual_dir: the folder that holds the corpora's folders, or the
-            corpus's own folder.
-        names: of the corpus's folder, the best first.
+        manual_dir: the parent of the corpora's folders, or the corpus's own
+            folder.
+        names: the folder's possible names, the best first.
 
     Raises:
-        DataError: `manual_dir` is not a folder that can be read.
+        DataError: `manual_dir` is not a readable folder.
     """
     directory = manual_dir
-    # Twice: an archive's own folder may stand in one that is named for it.
+    # Twice, as an archive's folder may be inside another named like it.
     for _ in range(2):
         root = os.path.abspath(os.path.expanduser(directory))
         inner = (n for n in names if os.path.isdir(os.path.join(root, n)))
@@ -220,18 +219,18 @@ def find_directory(manual_dir: str, names: Sequence[str]) -> str:
 def present_files(
     corpus: str, directory: str, names: Mapping[str, Iterable[str]]
 ) -> dict[str, list[str]]:
-    """Paths of the files of each split that are there, packed (.gz) or not.
+    """The paths of the existing files of each split, compressed or not.
 
     Args:
         corpus: its name, for messages.
-        directory: where they are looked for.
-        names: names that the file of each split may have.
+        directory: the folder to look in.
+        names: possible file names of each split.
 
     Returns:
         Paths by split; splits without a file are left out.
 
     Raises:
-        MissingData: no split has one.
+        MissingData: no split has a file.
     """
     paths_of = {
         split: [

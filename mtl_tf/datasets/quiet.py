@@ -1,4 +1,4 @@
-"""Using TFDS without its chatter."""
+"""Uses TFDS without its output."""
 
 import contextlib
 import os
@@ -8,20 +8,20 @@ from collections.abc import Iterator
 
 from absl import logging
 
-# They are the process's: of two threads that changed them at once, the second
-# would put back for good what the first one had put there.
+# The streams belong to the process. If two threads changed them at once, the
+# second one would restore the first one's replacement for good.
 _LOCK = threading.RLock()
 
 
 @contextlib.contextmanager
 def quiet(progress: bool = False) -> Iterator[None]:
-    """Keeps TFDS off standard output, and its notes to developers off the log.
+    """Keeps TFDS off standard output, and its developer notes off the log.
 
-    One thread at a time does so; others wait.
+    Only one thread at a time can do so; others wait.
 
     Args:
-        progress: whether its progress bars and what it prints are shown (on
-            standard error); otherwise both go nowhere.
+        progress: whether to show its progress bars and printed output, on
+            standard error; otherwise both are dropped.
     """
     from tensorflow_datasets.core.utils import tqdm_utils
 

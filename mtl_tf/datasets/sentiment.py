@@ -1,4 +1,4 @@
-"""What the builders of our own text classification corpora have in common."""
+"""Shared parts of this project's text classification builders."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -9,22 +9,22 @@ from mtl_tf.datasets.sources import Fingerprint
 
 LABELS = ("negative", "positive")
 
-# TFDS wants the same features in all splits and lets a ClassLabel be -1 for
-# "not known".
+# TFDS requires the same features in all splits, and allows -1 for an unknown
+# ClassLabel.
 UNLABELLED = -1
 
 
 def dataset_info(
     builder: tfds.core.DatasetBuilder, labels: Sequence[str] = LABELS
 ) -> tfds.core.DatasetInfo:
-    """Features `text` and `label`, in source order, with our metadata.
+    """Features `text` and `label`, in source order, with metadata.
 
-    The metadata travel inside the build: TFDS writes them before it renames the
-    finished folder into place, so that a build and its record never disagree.
+    The metadata are part of the build. TFDS writes them before it renames the
+    finished folder into place, so that a build and its record always agree.
 
     Args:
-        builder: whose information it is.
-        labels: names of the classes.
+        builder: the dataset's builder.
+        labels: the class names.
     """
     return builder.dataset_info_from_configs(
         features=tfds.features.FeaturesDict(
@@ -44,7 +44,7 @@ def record(
     sources: Fingerprint,
     warnings: Sequence[str] = (),
 ) -> None:
-    """Stores in the build what it was made from and what was odd about it."""
+    """Records a build's sources and warnings in the build."""
     builder.info.metadata["sources"] = sources
     builder.info.metadata["warnings"] = list(warnings)
 
@@ -52,6 +52,6 @@ def record(
 def examples(
     rows: Iterable[tuple[str, int]],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbers `rows` of text and label as TFDS wants them."""
+    """Numbers `rows` of text and label as TFDS requires."""
     for index, (text, label) in enumerate(rows):
         yield index, {"text": text, "label": label}

@@ -1,4 +1,4 @@
-"""Texts of two classes cast as questions (McCann et al. 2018, Fig. 1)."""
+"""Two-class texts in the form of questions (McCann et al. 2018, Fig. 1)."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ QUESTION = "Is this sentence positive or negative?"
 
 
 def cast(rows: Sequence[LabelledText], split: str) -> list[QuestionAnswer]:
-    """An example a text, whose answer is `negative` or `positive`.
+    """One example per text, with the answer `negative` or `positive`.
 
     Args:
         rows: texts and their labels, 0 or 1.
-        split: for the names of the examples.
+        split: the split, for the names of the examples.
     """
     return [
         QuestionAnswer(

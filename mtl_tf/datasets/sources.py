@@ -1,9 +1,9 @@
-"""Where a corpus's official files are, and what identifies their contents.
+"""Finds a corpus's official files, and fingerprints their contents.
 
-TFDS reuses a build as long as its folder exists, whatever has become of the
-files it was made from. A build therefore remembers the fingerprint of its
-source files, and `building.prepare` compares it with the files of today.
-Nothing here needs TensorFlow.
+TFDS reuses a build as long as its folder exists, even if its source files have
+changed. So a build records the fingerprint of its source files, and
+`building.prepare` compares it with the current files. This module does not need
+TensorFlow.
 """
 
 import codecs
@@ -19,7 +19,7 @@ from mtl_tf.core.errors import DataError
 
 Fingerprint = dict[str, dict[str, int | str]]
 
-# The longer ones begin like the shorter ones.
+# Longer marks come first, as they begin like shorter ones.
 _MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -34,12 +34,12 @@ def corpus_directory(manual_dir: str, corpus: str) -> str:
     """The folder with the official files of `corpus`.
 
     Args:
-        manual_dir: the folder that holds the corpora's folders, or the corpus's
-            own folder.
-        corpus: name of the corpus, such as "fdu_mtl".
+        manual_dir: the parent of the corpora's folders, or the corpus's own
+            folder.
+        corpus: the name of the corpus, such as "fdu_mtl".
 
     Raises:
-        DataError: `manual_dir` is not a folder that can be read.
+        DataError: `manual_dir` is not a readable folder.
     """
     manual_dir = os.path.abspath(os.path.expanduser(manual_dir))
     inner = os.path.join(manual_dir, corpus)
@@ -88,11 +88,11 @@ def read_source(path: str) -> bytes:
 
 
 def unpack(path: str, content: bytes) -> bytes:
-    """The text of a file, unpacked if its name ends in `.gz`, not decoded.
+    """The bytes of a text file, decompressed if its name ends in `.gz`.
 
     Raises:
-        DataError: it is not what gzip wrote, or not all of it; or it is no
-            text in UTF-8 or an encoding of single bytes, such as Latin-1.
+        DataError: the gzip data are invalid or incomplete; or the text is
+            neither UTF-8 nor in a single-byte encoding, such as Latin-1.
     """
     if path.endswith(".gz"):
         try:
@@ -108,10 +108,10 @@ def unpack(path: str, content: bytes) -> bytes:
 
 
 def head_of(path: str) -> bytes:
-    """The first bytes of a file, which tell what form it has.
+    """The first bytes of a file, which tell its form.
 
     Raises:
-        DataError: as of `opened`.
+        DataError: as for `opened`.
     """
     with opened(path) as file:
         return file.read(_START)
@@ -119,13 +119,13 @@ def head_of(path: str) -> bytes:
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """A file to read from its start, unpacked if its name ends in `.gz`.
+    """Opens a file, decompressed if its name ends in `.gz`.
 
     Args:
         path: the file.
 
     Raises:
-        DataError: as of `read_file` and `unpack`, also while it is read.
+        DataError: as for `read_file` and `unpack`, also while reading.
     """
     packed = path.endswith(".gz")
     try:
@@ -145,7 +145,7 @@ def check_text(path: str) -> None:
         path: the file.
 
     Raises:
-        DataError: as of `read_file` and `unpack`.
+        DataError: as for `read_file` and `unpack`.
     """
     lines, first = 1, True
     with opened(path) as file:
@@ -168,14 +168,14 @@ def _nul(path: str, line: int) -> str:
 
 
 def wide_encoding(start: bytes) -> str:
-    """UTF-16 or UTF-32 if a text is that, else "".
+    """UTF-16 or UTF-32 if a text has that encoding, else "".
 
     Args:
         start: the first bytes of the text.
 
     Returns:
-        What `iconv -f` calls the encoding, as told by a byte-order mark or by
-        NUL bytes, one of two in Latin letters.
+        The name of the encoding for `iconv -f`, from a byte order mark or from
+        NUL bytes (every second byte of Latin letters).
     """
     for mark, name in _MARKS.items():
         if start.startswith(mark):
@@ -186,7 +186,7 @@ def wide_encoding(start: bytes) -> str:
 
 
 def wrong_encoding(name: str, encoding: str) -> str:
-    """What to say of a text that `wide_encoding` knows."""
+    """The message for a text with a wide encoding."""
     return (
         f"{name}: the text is in {encoding}, and not in UTF-8: convert it "
         f"(iconv -f {encoding} -t UTF-8)"
@@ -194,7 +194,7 @@ def wrong_encoding(name: str, encoding: str) -> str:
 
 
 def identify(content: bytes) -> dict[str, int | str]:
-    """Size and hash of one file's content."""
+    """Size and hash of a file's content."""
     digest = hashlib.blake2b(content, digest_size=16).hexdigest()
     return {"bytes": len(content), "blake2b": digest}
 
@@ -203,8 +203,8 @@ def fingerprint(paths: Mapping[str, str]) -> Fingerprint:
     """Size and hash of every file (about 1 ms for a megabyte).
 
     Args:
-        paths: paths of files, or of folders full of files, by the name under
-            which the fingerprint has them.
+        paths: the paths of files, or of folders of files, by their name in the
+            fingerprint.
 
     Raises:
         DataError: a file is missing, unreadable or empty.
@@ -218,7 +218,7 @@ def fingerprint(paths: Mapping[str, str]) -> Fingerprint:
 
 
 def _identify_folder(path: str) -> dict[str, int | str]:
-    """Total size and one hash of the files of a folder, with their names."""
+    """Total size, and one hash, of a folder's files and their names."""
     digest, size = hashlib.blake2b(digest_size=16), 0
     try:
         for name in sorted(os.listdir(path)):
@@ -235,6 +235,6 @@ def _identify_folder(path: str) -> dict[str, int | str]:
 
 
 def check_fingerprint(recorded: Fingerprint, current: Fingerprint) -> list[str]:
-    """Names of the files that changed, appeared or went since the build."""
+    """Names of files that changed, appeared or vanished since the build."""
     names = sorted(recorded.keys() | current.keys())
     return [name for name in names if recorded.get(name) != current.get(name)]

@@ -1,9 +1,9 @@
-"""Files as SQuAD is released: one object of JSON with articles in `data`.
+"""Files in SQuAD's form: a JSON object with articles in `data`.
 
     {"data": [{"paragraphs": [{"context": ..., "qas": [
         {"id": ..., "question": ..., "answers": [{"text": ...}]}]}]}]}
 
-A question without answers is one that has none (SQuAD 2.0).
+A question with an empty list of answers is unanswerable (SQuAD 2.0).
 """
 
 import re
@@ -20,36 +20,35 @@ _START = re.compile(
 
 
 def is_squad(path: str) -> bool:
-    """Whether a file begins as those of SQuAD do.
+    """Whether a file begins like those of SQuAD.
 
     Raises:
-        DataError: it is missing, unreadable or badly packed.
+        DataError: it is missing, unreadable or badly compressed.
     """
     return is_start(head_of(path))
 
 
 def is_start(content: bytes) -> bool:
-    """Whether bytes are those that a file of SQuAD begins with."""
+    """Whether bytes begin like a file of SQuAD."""
     return _START.match(content) is not None
 
 
 def questions(
     path: str, content: bytes, answered: bool = True
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The questions of a file, as lines of JSON have them, and their places.
+    """The questions of a file in the form of JSON lines, with locations.
 
     Args:
         path: the file, for messages.
-        content: its bytes, not packed.
-        answered: whether `answers` must be there; else they may be missing.
+        content: its uncompressed bytes.
+        answered: whether `answers` is required.
 
     Yields:
-        The place, and `id`, if there is one, `question`, `context` and
-        `answers`.
+        The location, and a dict of `id`, if there is one, `question`, `context`
+        and `answers`.
 
     Raises:
-        DataError: something in the file is not as in SQuAD; the message names
-            the place.
+        DataError: the file is not in SQuAD's form; the message says where.
     """
     root = read_plain_json(path, content)
     for article in root.get("data", list).items(dict):

@@ -1,4 +1,4 @@
-"""What a prepared dataset holds, split by split."""
+"""Statistics of a prepared dataset, split by split."""
 
 from dataclasses import dataclass
 
@@ -13,19 +13,19 @@ _BATCH = 1024
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """Numbers of one split.
+    """Statistics of one split.
 
     Attributes:
-        split: name of the split.
-        examples: number of examples.
-        tokens: mean number of white-space separated tokens of a text, or of
-            given tokens, or of the source of a pair, or of the context of a
-            question; None if the dataset has not exactly one text feature, nor
-            a sequence `tokens`, nor `source` and `target`, nor `question`,
-            `context` and `answer`.
-        labels: examples of each class by the class's name, or tokens where the
-            dataset has a sequence `tags`; None if it has neither that nor
-            exactly one class label. Unlabelled examples are in none.
+        split: the name of the split.
+        examples: the number of examples.
+        tokens: the mean number of white-space tokens of a text, or of given
+            tokens, or of the source of a pair, or of the context of a question.
+            None if the dataset has none of these: exactly one text feature, a
+            sequence `tokens`, `source` and `target`, or `question`, `context`
+            and `answer`.
+        labels: the number of examples of each class by name, or of tokens if
+            the dataset has a sequence `tags`; None if it has neither that nor
+            exactly one class label. Unlabelled examples do not count.
     """
 
     split: str
@@ -38,10 +38,10 @@ def statistics(builder: tfds.core.DatasetBuilder) -> list[SplitStatistics]:
     """Reads every split of a prepared dataset and counts.
 
     Args:
-        builder: prepared builder.
+        builder: the prepared builder.
 
     Returns:
-        One entry a split, in the order of the dataset.
+        One entry per split, in the order of the dataset.
     """
     return [_count(builder, split) for split in builder.info.splits]
 
@@ -99,7 +99,7 @@ def _sequence(builder: tfds.core.DatasetBuilder, name: str) -> str:
 
 
 def _source(builder: tfds.core.DatasetBuilder) -> str:
-    """`source`, if the dataset has pairs of it and `target`; else ""."""
+    """`source`, if the dataset also has `target`; else ""."""
     features = builder.info.features
     is_there = isinstance(features, tfds.features.FeaturesDict)
     return (
@@ -116,7 +116,7 @@ def _context(builder: tfds.core.DatasetBuilder) -> str:
 
 
 def _only(builder: tfds.core.DatasetBuilder, kind: type) -> str:
-    """Name of the only top-level feature of a kind, or ""."""
+    """The name of the only top-level feature of a type, or ""."""
     features = builder.info.features
     if not isinstance(features, tfds.features.FeaturesDict):
         return ""

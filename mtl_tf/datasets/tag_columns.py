@@ -1,4 +1,4 @@
-"""Column files that come back with predicted tags in one or more columns."""
+"""Writes predicted tags into columns of column files."""
 
 import dataclasses
 import re
@@ -11,7 +11,7 @@ from mtl_tf.datasets.column_rows import ColumnLayout, ColumnSentence
 from mtl_tf.datasets.lines import count, short
 
 _CELL = re.compile("[^ \t]+")
-# What stands in a column that is still to be filled.
+# Placeholders in a column that is yet to be filled.
 _NO_TAGS = ("_", "-")
 
 
@@ -21,11 +21,11 @@ class TagColumn:
 
     Attributes:
         task: the task's name.
-        number: of the column, from 0 or negative from the last.
-        field: what `--columns` calls it.
-        known: the tags that it may hold already. Where it holds none of them
-            it is not replaced; None replaces whatever it holds.
-        unread: what is written for tokens that the model did not read.
+        number: the column's number, from 0, or negative from the last.
+        field: the column's name in `--columns`.
+        known: the tags that it may contain already. If it has none of them,
+            replacing it is refused; None allows any content.
+        unread: the text for tokens that the model did not read.
     """
 
     task: str
@@ -36,15 +36,15 @@ class TagColumn:
 
 
 class TagColumns:
-    """Puts tags into the lines of a column file, and leaves the rest as it is.
+    """Inserts tags into the lines of a column file; the rest is unchanged.
 
-    A column that the file has is replaced, another one is added behind the
-    last one. Which, its first sentence decides.
+    A column that the file has is replaced; others are added after the last one.
+    The first sentence decides which.
 
     Args:
-        name: of the file, for messages.
-        layout: of the file.
-        columns: those to be written, in the order in which they are added.
+        name: the file's name, for messages.
+        layout: the file's layout.
+        columns: the columns to write; new ones are added in this order.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class TagColumns:
         """The lines of a sentence with its tags.
 
         Args:
-            sentence: of the file.
-            tags: by task; fewer than tokens where the model read no more.
+            sentence: a sentence of the file.
+            tags: by task; fewer than tokens if the model did not read all.
 
         Raises:
             ConfigError, DataError: the columns cannot be those of the tags.
@@ -99,7 +99,7 @@ class TagColumns:
         return [*tags, *[column.unread] * missing]
 
     def tell(self) -> None:
-        """Logs how many tokens the model did not read."""
+        """Logs the number of tokens that the model did not read."""
         if self._unread:
             logging.warning(
                 "%s not read, since text.max_length cuts sentences (first: "
@@ -135,10 +135,10 @@ class TagColumns:
         self._is_placed = True
 
     def _check_separator(self, sentence: ColumnSentence) -> None:
-        """Refuses a single column whose cells all look like several."""
+        """Refuses a single column whose cells all look like several cells."""
         cells = [row.cells[0] for row in sentence.rows]
         for mark in (" ", "\t") if self._layout.separator else (",", ";", "|"):
-            # A comma by itself is a token.
+            # A separator mark alone is a token.
             if len(cells) > 1 and all(mark in cell[1:-1] for cell in cells):
                 raise DataError(
                     f"{self._name}:{sentence.rows[0].line}: one column, "
@@ -147,7 +147,7 @@ class TagColumns:
                 )
 
     def _number(self, column: TagColumn, width: int) -> int:
-        """The place of a column in the file, `width` or more if it has none."""
+        """The column's number in the file; `width` or more if it is new."""
         number = column.number
         if number < 0:
             number += width
@@ -166,7 +166,7 @@ class TagColumns:
     def _check(
         self, column: TagColumn, number: int, sentence: ColumnSentence
     ) -> None:
-        """Refuses to replace a column in which no tag of the task stands."""
+        """Refuses to replace a column without any tag of the task."""
         cells = [row.cells[number] for row in sentence.rows]
         if column.known is None or any(
             cell in column.known or cell in _NO_TAGS for cell in cells
@@ -196,7 +196,7 @@ def as_text(lines: Iterable[str]) -> str:
 def _changed(
     line: str, cells: Mapping[int, str], added: Sequence[str], separator: str
 ) -> str:
-    """A line with other cells, and more of them behind the last one."""
+    """A line with changed cells, and new ones after the last."""
     body = line.removesuffix("\r")
     end = line[len(body) :]
     if separator:

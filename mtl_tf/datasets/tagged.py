@@ -1,4 +1,4 @@
-"""What the builders of our own tagging corpora have in common."""
+"""The base class of the builders of this project's tagging corpora."""
 
 import itertools
 import os
@@ -19,7 +19,7 @@ Example = dict[str, list[str]]
 
 
 class Counts(NamedTuple):
-    """What is known of a released file."""
+    """The known counts of a released file."""
 
     sentences: int
     tokens: int
@@ -33,14 +33,14 @@ def choose_release(
     Args:
         directory: the folder.
         releases: file names by split; of equally complete ones the first is
-            taken. Each file may be packed, with `.gz` behind its name.
+            taken. Each file may be compressed, with `.gz` after its name.
         corpus: its name, for messages.
 
     Returns:
-        Paths by split, one each; those of missing files are without `.gz`.
+        Paths by split, one each; paths of missing files have no `.gz`.
 
     Raises:
-        MissingData: no file of any release is there.
+        MissingData: no file of any release exists.
     """
 
     def find(name: str) -> str:
@@ -71,16 +71,15 @@ class TaggedCorpusBuilder(CorpusBuilder, skip_registration=True):
     """Builds splits of tokens and their tags from files of columns.
 
     The configuration names the column that becomes the feature `tags`; the
-    others stay beside it under their own names. Every one is a sequence of
-    class labels, whose names are those of all splits: `O` first, if it is
-    there, and then in order.
+    other columns are features under their own names. Each is a sequence of
+    class labels with the labels of all splits: `O` first, if it occurs, then
+    sorted.
 
     Attributes:
-        COLUMNS: places of the tag columns in the files, by name.
-        TOKENS: place of the tokens.
-        SPANS: those of the columns whose tags are of spans; they are written
-            as IOB2.
-        COUNTS: what the released file of each split holds, where it is known.
+        COLUMNS: the numbers of the tag columns in the files, by name.
+        TOKENS: the number of the token column.
+        SPANS: the columns with span tags, which are written as IOB2.
+        COUNTS: the known counts of the released file of each split.
     """
 
     VERSION = tfds.core.Version("1.0.0")
@@ -97,7 +96,7 @@ class TaggedCorpusBuilder(CorpusBuilder, skip_registration=True):
 
     @classmethod
     def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
-        """Paths of the official files of each split, mostly one.
+        """The paths of the official files of each split, mostly one.
 
         Raises:
             DataError: there is no such folder, or no release in it.
@@ -109,12 +108,12 @@ class TaggedCorpusBuilder(CorpusBuilder, skip_registration=True):
         raise NotImplementedError
 
     def check(self, file: LineFile, examples: list[Example]) -> None:
-        """Raises, or warns, of what is odd about a file's examples."""
+        """Raises errors, or warns, about a file's examples."""
 
     def divide(
         self, parts: dict[str, list[Example]]
     ) -> dict[str, list[Example]]:
-        """The splits of the build, from those of the files."""
+        """The splits of the build, made from those of the files."""
         return parts
 
     def _info(self) -> tfds.core.DatasetInfo:
@@ -165,7 +164,7 @@ class TaggedCorpusBuilder(CorpusBuilder, skip_registration=True):
         }
 
     def _features(self) -> dict[str, str]:
-        """The column of every feature but the tokens."""
+        """The column of every feature except the tokens."""
         column = self.builder_config.name
         return {
             "tags" if name == column else name: name for name in self.COLUMNS
@@ -213,7 +212,7 @@ def _check_spans(
 def report_counts(
     file: LineFile, examples: Sequence[Example], known: Counts
 ) -> None:
-    """Warns when a file has not the known numbers of sentences and tokens."""
+    """Warns if a file's numbers of sentences or tokens are unexpected."""
     tokens = sum(len(example["tokens"]) for example in examples)
     if (len(examples), tokens) != known:
         file.warn(
@@ -228,15 +227,15 @@ def label_order(tags: Iterable[str]) -> list[str]:
 
 
 def write_iob2(file: LineFile, name: str, examples: list[Example]) -> None:
-    """Rewrites a column as IOB2; warns where it is in no scheme.
+    """Rewrites a column as IOB2; warns about tags in no scheme.
 
-    IOB1 and IOB2 give the same spans by the rules of conlleval, so a release
-    in either becomes the same build.
+    By conlleval's rules, IOB1 and IOB2 give the same spans, so a release in
+    either becomes the same build.
 
     Args:
-        file: where the examples come from.
-        name: of the column.
-        examples: changed in place.
+        file: the file of the examples.
+        name: the column's name.
+        examples: the examples, which are changed in place.
     """
     before = [example[name] for example in examples]
     scheme = span_schemes.detect(before)

@@ -1,4 +1,4 @@
-"""Pairs of texts cast as questions for a translation (McCann et al. 2018)."""
+"""Pairs of texts in the form of questions (McCann et al. 2018)."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ LANGUAGES = {
 def cast(
     pairs: Sequence[TextPair], languages: str, split: str
 ) -> list[QuestionAnswer]:
-    """An example a pair: the source is the context, the target the answer.
+    """One example per pair: the source is the context, the target the answer.
 
     Args:
         pairs: source and target texts.
-        languages: codes of both, such as "en-de".
-        split: for the names of the examples.
+        languages: the codes of both languages, such as "en-de".
+        split: the split, for the names of the examples.
     """
     source, target = (LANGUAGES[code] for code in languages.split("-"))
     question = f"What is the translation from {source} to {target}?"

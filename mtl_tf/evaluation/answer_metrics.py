@@ -1,8 +1,9 @@
 """Scores of answers, from 0 to 100: the metrics of decaNLP.
 
-McCann et al. (2018), section 2 and table 1. No metric minds case. Every one
-goes in two steps, statistics of each example and a score of any of them, so
-that a bootstrap draws examples without reading their texts again.
+McCann et al. (2018), section 2 and table 1. No metric is case-sensitive. Each
+has two steps: statistics of each example, and a score from the statistics of
+any examples. So a bootstrap can draw examples without reading their texts
+again.
 """
 
 import dataclasses
@@ -26,19 +27,19 @@ from mtl_tf.evaluation import (
 )
 from mtl_tf.evaluation.unscored import Unscored
 
-#: The answer that says that a question has none.
+#: The answer to a question that the context does not answer.
 UNANSWERABLE = "unanswerable"
-# What `rouge-score` makes tokens of.
+# The characters of `rouge-score`'s tokens.
 _ROUGE_TOKEN = re.compile("[a-z0-9]")
 _ROUGE = ("rouge1", "rouge2", "rougeLsum")
 
 
 class Example(NamedTuple):
-    """What the answer of one example is compared with.
+    """What the answer to one example is compared with.
 
     Attributes:
         references: the texts that count as right.
-        scoring: what the task's metric has to know beyond these.
+        scoring: what the task's metric needs besides these.
     """
 
     references: Sequence[str]
@@ -50,7 +51,7 @@ Check = Callable[[Sequence[Example]], Any]
 
 
 def mean(statistics: np.ndarray) -> float:
-    """The mean of the first number of each example, in percent."""
+    """The mean of the first statistic of the examples, in percent."""
     return float(100 * np.mean(statistics[:, 0]))
 
 
@@ -62,18 +63,18 @@ def _referenced(examples: Sequence[Example]) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """A metric; called with predictions and examples it gives the score.
+    """A metric; calling it with predictions and examples gives the score.
 
     Attributes:
-        of_examples: (predictions of n examples, examples) -> numbers [n, k],
-            or [n]. See `statistics`.
-        score: (such numbers of any examples, [m, k] with m > 0) -> the score
-            of these, from 0 to 100.
-        also: names of the numbers behind the first, where they are scores of
-            the example too, from 0 to 1.
-        check: raises `Unscored` of the first example that lacks something.
-        needs: a key of `scoring` that a corpus may be without as a whole, ""
-            for none; see `is_known`.
+        of_examples: (predictions of n examples, examples) -> numbers [n, k], or
+            [n]. See `statistics`.
+        score: (such numbers of any examples, [m, k] with m > 0) -> their score,
+            from 0 to 100.
+        also: names of the numbers after the first, if they too are scores of
+            the example, from 0 to 1.
+        check: raises `Unscored` for the first example that lacks something.
+        needs: a key of `scoring` that a whole corpus may lack, or ""; see
+            `is_known`.
     """
 
     of_examples: Statistics
@@ -83,7 +84,7 @@ class Metric:
     needs: str = ""
 
     def is_known(self, examples: Sequence[Example]) -> bool:
-        """Whether some example has what the metric needs."""
+        """Whether any example has what the metric needs."""
         return not self.needs or any(
             self.needs in example.scoring for example in examples
         )
@@ -91,19 +92,19 @@ class Metric:
     def statistics(
         self, predictions: Sequence[str], examples: Sequence[Example]
     ) -> np.ndarray:
-        """What the score is made of, example by example.
+        """The statistics of each example, from which the score is computed.
 
         Args:
             predictions: n answers, real text.
             examples: what they are compared with.
 
         Returns:
-            Numbers [n, k]; of metrics that are means, [n, 1], from 0 to 1.
+            Numbers [n, k]; for metrics that are means, [n, 1], from 0 to 1.
 
         Raises:
-            Unscored: an example has no reference where the metric needs one,
-                or its `scoring` lacks something.
-            ValueError: there are more or fewer examples than predictions.
+            Unscored: an example has no reference and the metric needs one, or
+                its `scoring` lacks something.
+            ValueError: the numbers of examples and predictions differ.
         """
         if len(predictions) != len(examples):
             raise ValueError(
@@ -122,9 +123,9 @@ class Metric:
 
 
 def normalised(text: str) -> str:
-    """As the official script of SQuAD 1.1 has it.
+    """Normalises a text as the official script of SQuAD 1.1 does.
 
-    In lower case, without ASCII punctuation (other punctuation stays), without
+    Lower case, without ASCII punctuation (other punctuation stays) and
     articles, with single spaces.
     """
     text = "".join(c for c in text.lower() if c not in string.punctuation)
@@ -132,7 +133,7 @@ def normalised(text: str) -> str:
 
 
 def _f1(prediction: str, reference: str) -> float:
-    """F1 of bags of words; 0 of two empty ones, as in the official script."""
+    """F1 of bags of words; 0 if both are empty, as in the official script."""
     words = normalised(prediction).split()
     reference_words = normalised(reference).split()
     common = sum((Counter(words) & Counter(reference_words)).values())
@@ -140,7 +141,7 @@ def _f1(prediction: str, reference: str) -> float:
 
 
 def _best(measure: Callable[[str, str], float]) -> Statistics:
-    """A measure of two texts, of the reference that it is greatest with."""
+    """A measure of two texts, for the reference with the highest value."""
 
     def of_examples(predictions, examples):
         return [
@@ -160,7 +161,7 @@ def _equal(form: Callable[[str], str]) -> Statistics:
 
 @functools.cache
 def _warn_of_script() -> None:
-    """Warns, once in a process."""
+    """Warns once in a process that ROUGE reads only ASCII letters."""
     logging.warning(
         "rouge: there are right answers without an ASCII letter or digit; "
         "even equal texts score 0 there, because rouge-score leaves out all "
@@ -172,17 +173,17 @@ def _warn_of_script() -> None:
 def _rouge_scorer() -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    # Lin's script stems in the customary scoring of CNN/DM, option -m.
+    # The usual scoring of CNN/DM uses Lin's script with stemming, option -m.
     return RougeScorer(list(_ROUGE), use_stemmer=True)
 
 
 def _rouge(
     predictions: Sequence[str], examples: Sequence[Example]
 ) -> list[list[float]]:
-    """The mean of F1 of ROUGE-1, -2 and -L, and the three.
+    """F1 of ROUGE-1, -2 and -L: their mean, and the three.
 
-    `rouge-score` knows ASCII letters and digits alone: of texts in other
-    scripts nothing is left, and even equal ones score 0.
+    `rouge-score` reads only ASCII letters and digits. Texts in other scripts
+    become empty, and even equal ones score 0.
     """
     rows = []
     for prediction, example in zip(predictions, examples):
@@ -197,16 +198,16 @@ def _rouge(
 
 
 def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
-    """Corpus BLEU without case, by sacrebleu (Post 2018).
+    """Case-insensitive corpus BLEU by sacrebleu (Post 2018).
 
-    Its statistics are the n-grams of n = 1 to 4 that are right, those there
-    are, and the lengths of the prediction and of the nearest reference, in
-    tokens: [n, 10].
+    Its statistics [n, 10] are the matching n-grams for n = 1 to 4, the n-grams
+    of the prediction, and the lengths in tokens of the prediction and of the
+    closest reference.
 
     Args:
-        tokenizer: how sacrebleu splits texts; "" for what it takes for the
+        tokenizer: how sacrebleu splits texts; "" for its default for the
             language.
-        language: of the texts, such as "de".
+        language: the language of the texts, such as "de".
 
     Raises:
         ConfigError: sacrebleu has no such tokenizer, or cannot use it.
@@ -217,7 +218,7 @@ def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
         references = [example.references for example in examples]
         return metric.counts(predictions, references)
 
-    # Equal texts give 100.00000000000004.
+    # Floating-point error gives equal texts 100.00000000000004.
     return Metric(of_examples, lambda counts: min(100.0, metric.score(counts)))
 
 
@@ -228,7 +229,7 @@ def bleu_signature(
     metric = translation_metrics.sacrebleu_bleu(
         tokenizer, language, lowercase=True
     )
-    # A signature is only known after a score. None is no reference.
+    # sacrebleu knows its signature only after it has computed a score.
     references = [example.references for example in examples] or [[""]]
     streams = [list(stream) for stream in itertools.zip_longest(*references)]
     metric.corpus_score([""] * len(references), streams)
@@ -236,11 +237,11 @@ def bleu_signature(
 
 
 def _relation_words(texts: Iterable[str]) -> frozenset[str]:
-    """The words of answers of QA-ZRE; none of "unanswerable" alone.
+    """The words of an answer in QA-ZRE; none for "unanswerable".
 
-    As in the scorer of Levy et al. (2017), "and" goes with the articles: it
-    joins answers of which all are meant. An empty answer is null there, so
-    that "" and "unanswerable" are the same here.
+    As in the scorer of Levy et al. (2017), "and" is removed like an article,
+    because it joins answers that are all meant. That scorer treats an empty
+    answer as null, so "" and "unanswerable" are equal here.
     """
     words = {
         "".join(c for c in word if c not in string.punctuation)
@@ -254,7 +255,7 @@ def _relation_words(texts: Iterable[str]) -> frozenset[str]:
 def _relations(
     predictions: Sequence[str], examples: Sequence[Example]
 ) -> list[list[bool]]:
-    """Of each example: answered rightly, answered at all, answerable."""
+    """For each example: answered correctly, answered at all, answerable."""
     rows = []
     for prediction, example in zip(predictions, examples):
         words = _relation_words([prediction])
@@ -266,7 +267,7 @@ def _relations(
 
 def _corpus_f1(statistics: np.ndarray) -> float:
     true, predicted, answerable = statistics.sum(0)
-    # Harmonic mean of true / answered and true / answerable.
+    # The harmonic mean of true / answered and true / answerable.
     return float(200 * true / (predicted + answerable)) if true else 0.0
 
 
@@ -310,38 +311,38 @@ def _each(check: Callable[[Mapping[str, Any]], Any]) -> Check:
     return check_all
 
 
-#: F1 of words after `normalised`, with the nearest reference: SQuAD, QA-SRL.
+#: Word F1 after `normalised`, with the closest reference: SQuAD, QA-SRL.
 nf1 = Metric(_best(_f1))
-#: Whether an answer is a reference, but for case and spacing: SST, MNLI and
-#: MWSC, where this is accuracy.
+#: Whether an answer equals a reference up to case and spacing. For SST, MNLI
+#: and MWSC this is accuracy.
 em = Metric(_equal(logical_forms.normal))
-#: The same after `normalised`: exact match in the script of SQuAD 1.1.
+#: The same after `normalised`: exact match of the SQuAD 1.1 script.
 nem = Metric(_equal(normalised))
 #: Corpus BLEU with sacrebleu's default tokenizer: IWSLT.
 bleu = Metric(
     lambda *texts: bleu_metric().of_examples(*texts),
     lambda statistics: bleu_metric().score(statistics),
 )
-#: The mean of ROUGE-1, ROUGE-2 and ROUGE-L by `rouge-score`, of F1 with
-#: stemming, each with its best reference: CNN/DM. ROUGE-L takes the lines of
-#: a text as its sentences (Lin 2004, summary level); for texts of one line
-#: that is plain ROUGE-L. Its statistics [n, 4] are the mean and the three.
+#: The mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L by `rouge-score` with stemming,
+#: each with its best reference: CNN/DM. ROUGE-L treats the lines of a text as
+#: its sentences (Lin 2004, summary level); for texts of one line that is plain
+#: ROUGE-L. The statistics [n, 4] are the mean and the three.
 rouge = Metric(_rouge, also=("rouge_1", "rouge_2", "rouge_l"))
-#: F1 over all questions: QA-ZRE. An answer is right if its words are those of
-#: all references together, as a set; see `_relation_words`. Precision is over
-#: the questions that are answered, recall over those that have an answer.
+#: F1 over all questions: QA-ZRE. An answer is right if the set of its words
+#: equals that of all references together; see `_relation_words`. Precision is
+#: over the answered questions, recall over the answerable ones.
 cf1 = Metric(_relations, _corpus_f1, check=lambda examples: None)
-#: Turns of dialogues up to which all goals are right: WOZ. The paper scores
-#: "the goals of the customers", so requests do not count here.
+#: Percentage of dialogue turns up to which all goals are right: WOZ. The paper
+#: scores "the goals of the customers", so requests do not count here.
 dsem = Metric(_turns(0), check=_in_dialogues)
-#: Turns of dialogues of which the requests are right.
+#: Percentage of dialogue turns with the right requests.
 request_em = Metric(_turns(1), check=_in_dialogues)
-#: Turns of dialogues of which the goals that they set are right, whatever was
-#: said before.
+#: Percentage of dialogue turns whose newly set goals are right, whatever
+#: earlier turns said.
 turn_em = Metric(_turns(2), check=_in_dialogues)
-#: Queries that are right as logical forms: WikiSQL.
+#: Percentage of queries that are right as logical forms: WikiSQL.
 lfem = Metric(_queries(logical_forms.same), check=_each(logical_forms.gold))
-#: Queries that find in their tables what the right ones do: WikiSQL. Some
+#: Percentage of queries with the same result as the right query: WikiSQL. Some
 #: copies of its tables have no rows.
 execution = Metric(
     _queries(query_results.same), check=_each(query_results.check), needs="rows"

@@ -1,4 +1,4 @@
-"""Question answering: texts, by the metrics that the task has."""
+"""Question answering: scores of texts by the task's metrics."""
 
 import functools
 import json
@@ -27,16 +27,15 @@ class AnswerScorer(Scorer):
     """Scores answers.
 
     Predictions are texts. A label is a mapping with "answers", the texts that
-    count as right, and "scoring", what the metric has to know beyond these:
-    a mapping or its JSON, which may be missing. A label that is a text is the
-    only right answer.
+    count as right, and optionally "scoring", what the metric needs besides: a
+    mapping or its JSON. A label that is a text is the only right answer.
 
     The task's settings may have "bleu_tokenizer" and "language", for BLEU.
 
     Raises:
         ConfigError: there is no such metric or tokenizer.
-        ValueError: labels and predictions do not fit together, or a label
-            has no such form.
+        ValueError: labels and predictions do not match, or a label is
+            malformed.
     """
 
     def __init__(self, task: TaskPredictions):
@@ -50,8 +49,8 @@ class AnswerScorer(Scorer):
         )
         self._metrics = {name: self._metric(name) for name in task.metrics}
         self._unknown = _unknown(task.metrics, self._examples)
-        # Once, of all: the state of a dialogue hangs on its other turns, and
-        # a bootstrap asks for thousands of parts.
+        # Once for all examples: a dialogue's state depends on its other turns,
+        # and a bootstrap asks for thousands of parts.
         self._statistics = {
             name: metric.statistics(predictions, self._examples)
             for name, metric in self._metrics.items()
@@ -64,7 +63,7 @@ class AnswerScorer(Scorer):
         return answer_metrics.get(name)
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
-        """See `Scorer.part`; also what `Metric.also` names.
+        """See `Scorer.part`; also the scores named in `Metric.also`.
 
         A metric is None if no example has what it needs.
         """
@@ -91,7 +90,7 @@ class AnswerScorer(Scorer):
 
 
 class AnswerScoring(Scoring):
-    """A text for each question, beside the texts that count as right."""
+    """A text for each question, and the texts that count as right."""
 
     scorer = AnswerScorer
     titles = {
@@ -112,11 +111,11 @@ class AnswerScoring(Scoring):
     }
 
     def total(self, tasks: Mapping[str, Mapping]) -> tuple[str, str] | None:
-        """The decaScore of two at least of the ten tasks, those that are there.
+        """The decaScore of the run's decaNLP tasks, if there are at least two.
 
-        McCann et al. (2018), section 2.2: the sum of the primary metrics.
-        Tasks of a user's own do not count in it; where there are no others,
-        they have a sum of their own.
+        McCann et al. (2018), section 2.2: the sum of the primary metrics. A
+        user's own tasks do not count. If there are only such tasks, the total
+        is their sum.
         """
         ten = GROUPS["decanlp"].members
         present = [name for name in ten if name in tasks]
@@ -132,7 +131,7 @@ class AnswerScoring(Scoring):
         return "decaScore", sentence
 
     def readable(self, task: TaskPredictions, value: Any) -> Any:
-        """Of a label, the list of right answers; a prediction is a text."""
+        """For a label, the list of right answers; a prediction is a text."""
         del task
         if isinstance(value, Mapping):
             return list(_example(value).references)
@@ -147,14 +146,15 @@ def check(
 ) -> None:
     """Refuses labels that a task's metrics cannot score.
 
-    Where no label has what a metric needs, such as rows of tables, it is None
-    in the results, which is logged; the primary metric must be there.
+    If no label has what a metric needs, for example in rows of tables, the
+    metric is None in the results, with a warning. The primary metric may not be
+    None.
 
     Args:
         task: the task's name.
-        metrics: names of its metrics; its own functions are passed over.
+        metrics: the names of its metrics; own functions are skipped.
         labels: see `AnswerScorer`.
-        place_of: says where the label of a number comes from.
+        place_of: says where the label of an index comes from.
 
     Raises:
         DataError: a label lacks something; the message says where and what.
@@ -177,7 +177,7 @@ def check(
 
 @functools.cache
 def _warn_of_unknown(task: str, metric: str) -> None:
-    """Warns, once in a process: a run checks each of its splits."""
+    """Warns once in a process, as a run checks each of its splits."""
     logging.warning(
         "task %s: the metric %s is left out: no example has %s in scoring",
         *(task, metric, answer_metrics.get(metric).needs),
@@ -195,7 +195,7 @@ def _unknown(metrics: Sequence[str], examples: Sequence[Example]) -> list[str]:
 
 
 def _example(label: Any) -> Example:
-    """What a label says."""
+    """Parses a label."""
     if isinstance(label, str):
         return Example((label,))
     if not isinstance(label, Mapping) or "answers" not in label:

@@ -1,10 +1,10 @@
-"""The clean part of a test set: texts that nobody has trained on.
+"""The clean part of a test set: texts that no task was trained on.
 
-In the released FDU-MTL data up to 169 of a task's 400 test texts also stand
-in training files. A score on all examples rewards remembering them, so every
-score is given on the clean part as well: those examples whose text occurs in
-no training or validation text of the whole group of tasks. The part does not
-depend on which tasks a run trains, so runs can be compared.
+In the released FDU-MTL data, up to 169 of a task's 400 test texts are also in
+training files. A score on all examples rewards memorising them. So every score
+is also given on the clean part: the examples whose text is in no training or
+validation text of the whole group of tasks. It does not depend on which tasks a
+run trains, so runs are comparable.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def normalize(text: str | bytes) -> str:
-    """Makes texts that differ in white space only equal."""
+    """Makes texts equal that differ only in white space."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", errors="replace")
     return " ".join(text.split())
@@ -23,7 +23,7 @@ def normalize(text: str | bytes) -> str:
 class SeenTexts:
     """A set of texts, compared after `normalize`.
 
-    It keeps digests, about 100 bytes a text with Python's own, not the texts.
+    It stores digests, about 100 bytes per text with Python's overhead.
 
     Args:
         collections: iterables of texts (str or UTF-8 bytes), such as the
@@ -50,7 +50,7 @@ class SeenTexts:
         return len(self._digests)
 
     def clean(self, texts: Iterable[str | bytes]) -> np.ndarray:
-        """Which texts are not in the set.
+        """Whether each text is not in the set.
 
         Returns:
             bool [n], in the order of `texts`.
@@ -58,10 +58,11 @@ class SeenTexts:
         return np.array([text not in self for text in texts], dtype=bool)
 
     def count(self, texts: Iterable[str | bytes]) -> int:
-        """How many of the texts are in the set.
+        """The number of texts that are in the set.
 
-        With a task's training texts in the set and its validation texts
-        given, this is how many of them selection of a model cannot trust.
+        For a set of a task's training texts and its validation texts as
+        argument, it counts the validation texts that model selection cannot
+        trust.
         """
         return sum(text in self for text in texts)
 

@@ -1,11 +1,11 @@
-"""States of goal-oriented dialogues, from what each turn changes in them.
+"""States of goal-oriented dialogues, from the changes of each turn.
 
-An answer of WOZ is the change in state of one turn of the user:
+An answer of WOZ is the change of the state in one turn of the user:
 
     slot: value, slot: value; request, request
 
-Goals stand before the semicolon and requests behind it; either may be
-missing, and the semicolon where there are no requests.
+Goals are before the semicolon and requests after it. Either may be missing, and
+so may the semicolon if there are no requests.
 """
 
 from collections import defaultdict
@@ -18,11 +18,11 @@ from mtl_tf.evaluation.unscored import Unscored
 
 
 class Change(NamedTuple):
-    """What a turn changes.
+    """The changes of one turn.
 
     Attributes:
-        goals: values by slot that the user has set.
-        requests: what the user asks for, in this turn alone.
+        goals: slot to the value that the user has set.
+        requests: what the user asks for, in this turn only.
     """
 
     goals: dict[str, str]
@@ -30,10 +30,10 @@ class Change(NamedTuple):
 
 
 def parse(text: str) -> Change:
-    """Reads an answer. Case, spacing and order do not count.
+    """Parses an answer. Case, spacing and order do not matter.
 
-    Of a slot that is set twice the last value holds. A piece without a slot
-    and a colon is no goal and changes nothing, and so do "" and "none".
+    For a slot that is set twice, the last value counts. A part without a slot
+    and a colon is no goal and changes nothing, and so are "" and "none".
 
     Args:
         text: any text; nothing raises.
@@ -56,24 +56,24 @@ def right_turns(
     references: Sequence[str],
     scoring: Sequence[Mapping[str, Any]],
 ) -> np.ndarray:
-    """Of which turns the state is right.
+    """Compares the predicted state of each turn with the right one.
 
-    The states are those that a dialogue's turns add up to, of predictions
-    and of references alike, so a wrong goal stays wrong until it is set
-    again. Turns may come in any order.
+    The state is the sum of a dialogue's turns, both for predictions and for
+    references. So a wrong goal stays wrong until it is set again. Turns may
+    come in any order.
 
     Args:
         predictions: the predicted answers of n turns.
-        references: the right ones.
-        scoring: of each turn "dialogue", which it belongs to, and "turn", its
-            number in that.
+        references: the right answers.
+        scoring: for each turn "dialogue", its dialogue, and "turn", its number
+            there.
 
     Returns:
-        bool [n, 3]: whether all goals so far are right, whether the requests
-        of the turn are, and whether the goals that the turn sets are.
+        bool [n, 3]: whether all goals so far are right, whether the turn's
+        requests are, and whether the goals that the turn sets are.
 
     Raises:
-        Unscored: a turn has no dialogue or number, or those of another.
+        Unscored: a turn lacks its dialogue or number, or repeats another's.
     """
     is_right = np.zeros((len(predictions), 3), bool)
     for turns in dialogues(scoring).values():
@@ -97,13 +97,13 @@ def dialogues(
     """The turns of each dialogue.
 
     Args:
-        scoring: of each turn; see `right_turns`.
+        scoring: for each turn; see `right_turns`.
 
     Returns:
-        Turn -> place in the input, of each dialogue.
+        For each dialogue, turn number to index in the input.
 
     Raises:
-        Unscored: as of `right_turns`.
+        Unscored: as for `right_turns`.
     """
     rows: dict[Hashable, dict[int, int]] = defaultdict(dict)
     for row, fields in enumerate(scoring):

@@ -1,4 +1,4 @@
-"""What a result was measured on: machine and versions."""
+"""The environment of a result: machine and versions."""
 
 import importlib.metadata
 import os
@@ -11,7 +11,7 @@ _PACKAGES = ("tensorflow", "keras", "numpy", "tensorflow-datasets")
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python, of this package and of those it stands on."""
+    """Versions of Python, of this package and of its dependencies."""
     from mtl_tf.core.version import __version__
 
     installed = {"python": platform.python_version(), "mtl_tf": __version__}
@@ -24,7 +24,7 @@ def versions() -> dict[str, str]:
 
 
 def hardware() -> str:
-    """The machine in a line: processor, cores, memory, accelerators."""
+    """The machine in one line: processor, cores, memory, accelerators."""
     parts = [
         _processor(),
         f"{machine.cores()} cores",
@@ -53,7 +53,7 @@ def _processor() -> str:
 
 
 def _accelerators() -> list[str]:
-    # Asked only of a TensorFlow that is loaded: tables must not load it.
+    # Only if TensorFlow is loaded already, as tables must not load it.
     tensorflow = sys.modules.get("tensorflow")
     if tensorflow is None:
         return []

@@ -1,4 +1,4 @@
-"""From predictions to the structure of `results.json`."""
+"""Turns predictions into the structure of `results.json`."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -15,14 +15,14 @@ from mtl_tf.tasks.own_metrics import higher_is_better
 
 
 def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
-    """Scores every task, and their means.
+    """Scores every task, and averages over tasks.
 
     Args:
         tasks: the predictions of each task.
-        split: name of the split that they belong to.
+        split: the name of their split.
 
     Returns:
-        A structure for `results.json`, scores from 0 to 100 (correlations
+        The structure of `results.json`. Scores are from 0 to 100 (correlations
         from -100, errors in units of their values):
 
             {"split": split,
@@ -36,21 +36,21 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
                       "clean": {"overall": score, type: score, ...},
                       "diagnostics": {name: mean, ...}}}
 
-        A task whose probabilities have a fitted temperature has "calibration":
-        the temperature, what `probabilities.quality` returns, and the same of
-        the probabilities without it as "before".
+        If a task's probabilities have a fitted temperature, the task has
+        "calibration": the temperature, the result of `probabilities.quality`,
+        and as "before" the same without the temperature.
 
-        A task also has what its type's scorer tells beside (see
-        `mtl_tf.evaluation.task_types`), and `"lower_is_better": True` where
-        that is so of its primary metric. The means are over the tasks' primary
-        metrics, of which those that are better when lower count with a minus,
-        so that a higher mean is better; those of diagnostics are over the
-        tasks' means. The score of an empty part is None, and no mean counts
-        it. What is not known is absent.
+        A task also has the details of its type's scorer (see
+        `mtl_tf.evaluation.task_types`), and `"lower_is_better": True` if that
+        holds for its primary metric. The means are over the tasks' primary
+        metrics. Metrics for which lower is better are negated first, so a
+        higher mean is better. The means of diagnostics are over the tasks'
+        means. The score of an empty part is None and is left out of means.
+        Unknown values are absent.
 
     Raises:
         ConfigError: a metric has an unknown name.
-        ValueError: the arrays of a task do not fit together.
+        ValueError: a task's arrays do not match in length.
     """
     scored = {task.name: _score(task) for task in tasks}
     return {"split": split, "tasks": scored, "mean": mean(scored)}
@@ -60,8 +60,7 @@ def mean(tasks: dict[str, dict]) -> dict[str, Any]:
     """The means over tasks, as `evaluate` describes them.
 
     Args:
-        tasks: the scores by task name; runs that train every task alone
-            join theirs here.
+        tasks: the scores by task name, also from several single-task runs.
 
     Returns:
         The part `mean` of the results.
@@ -81,7 +80,7 @@ def mean(tasks: dict[str, dict]) -> dict[str, Any]:
 
 
 def brief(results: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line of `metrics.jsonl` keeps of `evaluate`'s results.
+    """The part of `evaluate`'s results for a line of `metrics.jsonl`.
 
     Returns:
         {"mean": score, "tasks": {name: {metric: number, ...,
@@ -115,7 +114,7 @@ def _mean_diagnostics(tasks: Iterable[dict]) -> dict[str, float | None]:
 
 
 def _gain(task: dict, part: dict) -> float | None:
-    """A part's primary score, which is better the higher it is."""
+    """A part's primary score, negated if lower is better."""
     score = part.get(task["primary"])
     if score is None or not task.get("lower_is_better"):
         return score
@@ -166,7 +165,7 @@ def _score(task: TaskPredictions) -> dict[str, Any]:
 
 
 def _calibration(task: TaskPredictions) -> dict[str, Any]:
-    """How good probabilities with a fitted temperature are, and were."""
+    """The quality of probabilities with and without their temperature."""
     kind = task_types.of(task.type).probabilities
     temperature = task.settings.get("temperature")
     if kind is None or task.scores is None or not temperature:

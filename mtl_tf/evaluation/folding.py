@@ -1,4 +1,4 @@
-"""Aligned columns for a terminal, in as many blocks as its width asks for."""
+"""Aligned columns for a terminal, split into blocks to fit its width."""
 
 import itertools
 import re
@@ -9,7 +9,7 @@ from mtl_tf.core import terminal
 
 Row = Sequence[str]
 _GAP = "  "
-# Between cells of Markdown; within one it is escaped.
+# Separates the cells of Markdown; within a cell it is escaped.
 _BARS = re.compile(r"(?<!\\)\|")
 
 
@@ -21,15 +21,15 @@ def blocks(
     """Aligns the cells of rows below each other.
 
     Args:
-        rows: equally many cells each; the first ones name the rows, and are
-            aligned to the left.
-        columns: how long a line may be; None for any length.
-        texts: numbers of further cells that are aligned to the left.
+        rows: rows with equal numbers of cells. The first cell names the row and
+            is aligned to the left.
+        columns: the largest line length; None for no limit.
+        texts: indices of other cells that are aligned to the left.
 
     Returns:
-        The lines of each block, one a row. Where the columns do not fit side
-        by side, blocks follow each other, each of which begins with the names
-        of the rows, shortened to a third of the width.
+        The lines of each block, one per row. If the columns do not fit next
+        to each other, there are several blocks. Each begins with the row
+        names, shortened to a third of the width.
     """
     widths = [max(map(len, column)) for column in zip(*rows)]
     if columns and sum(widths) + len(_GAP) * (len(widths) - 1) > columns:
@@ -43,7 +43,7 @@ def blocks(
 def _column_groups(
     widths: Sequence[int], columns: int | None
 ) -> list[list[int]]:
-    """Which columns stand in which block, without the first one."""
+    """Distributes the columns, except for the first one, over blocks."""
     groups: list[list[int]] = [[]]
     used = widths[0]
     for number, width in enumerate(widths[1:], 1):
@@ -70,18 +70,18 @@ def _line(
 
 
 def wrapped(text: str, columns: int | None = None) -> list[str]:
-    """A sentence in lines of at most `columns`, the later ones indented."""
+    """A sentence in lines of at most `columns`; later lines are indented."""
     if not columns:
         return [text]
     return textwrap.wrap(text, columns, subsequent_indent="  ") or [""]
 
 
 def page(markdown: str, columns: int | None) -> str:
-    """A Markdown page for a terminal: its tables as blocks of that width.
+    """A Markdown page for a terminal, with its tables folded to the width.
 
     Args:
         markdown: the page.
-        columns: how long a line may be; None leaves the page as it is.
+        columns: the largest line length; None returns the page unchanged.
     """
     if not columns:
         return markdown

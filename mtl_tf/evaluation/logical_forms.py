@@ -1,11 +1,11 @@
-"""SQL queries of WikiSQL as logical forms, and when two of them are the same.
+"""WikiSQL queries as logical forms, and a test whether two are equal.
 
-A query is one column, perhaps aggregated, of one table, under conditions
-that must all hold (Zhong et al. 2017). As a text it is
+A query selects one column, perhaps aggregated, from one table, where all
+conditions must hold (Zhong et al. 2017). Its text is
 
     SELECT [AGGREGATE] column FROM table [WHERE column = value [AND ...]]
 
-with names of columns as they stand in the table's header.
+with the column names of the table's header.
 """
 
 import re
@@ -13,26 +13,26 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-#: As WikiSQL numbers them; the first is no aggregation.
+#: In WikiSQL's numbering; the first is no aggregation.
 AGGREGATES = ("", "max", "min", "count", "sum", "avg")
-#: As WikiSQL numbers them; its fourth, "OP", stands in no example.
+#: In WikiSQL's numbering; its fourth, "OP", occurs in no example.
 OPERATORS = ("=", ">", "<")
 _FIELDS = ("header", "sel", "agg", "conds")
 _QUOTES = "\"'`"
-# An exponent of many digits is no number that `Decimal` can hold.
+# `Decimal` cannot hold a number whose exponent has many digits.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
 
 
 class LogicalForm(NamedTuple):
-    """What a query says.
+    """The meaning of a query.
 
     Attributes:
-        sel: number of the column that is selected.
-        agg: number of the aggregate in `AGGREGATES`.
-        conds: (column, operator, value) of each condition; order and
-            repetitions do not count, as in the official scorer, which
-            compares sets. A value is a number where a file has one, else a
-            text: `agree` says when a text is a number's.
+        sel: the number of the selected column.
+        agg: the aggregate's number in `AGGREGATES`.
+        conds: (column, operator, value) of each condition. Order and
+            repetitions do not matter, as the official scorer compares sets. A
+            value is a number if it is one in the file, else a text; `agree`
+            compares them.
     """
 
     sel: int
@@ -41,15 +41,14 @@ class LogicalForm(NamedTuple):
 
 
 def gold(scoring: Mapping[str, Any]) -> LogicalForm:
-    """The right query.
+    """The right query of an example.
 
     Args:
-        scoring: has "header", the names of the columns; "sel" and "agg",
-            numbers; "conds", lists of a column's number, an operator's number
-            and a value.
+        scoring: has "header", the column names; "sel" and "agg", numbers;
+            "conds", lists of a column number, an operator number and a value.
 
     Raises:
-        ValueError: one of these is missing or not of that form.
+        ValueError: one of these is missing or malformed.
     """
     try:
         header, sel, agg, triples = (scoring[name] for name in _FIELDS)
@@ -76,20 +75,20 @@ def gold(scoring: Mapping[str, Any]) -> LogicalForm:
 
 
 def parse(text: str, header: Sequence[str]) -> LogicalForm | None:
-    """Reads a query. Case and spacing do not count.
+    """Parses a query. Case and spacing do not matter.
 
-    Names of columns and values may stand in quotes, and the column of an
-    aggregate in brackets. Where a text can be read in several ways, a name
-    is the longest that fits, and an "and" divides conditions wherever a
-    column and an operator follow. Columns of the same name cannot be told
-    apart in a text: they all count as the first of them.
+    Column names and values may be quoted, and an aggregate's column may be in
+    parentheses. If a text is ambiguous, the longest matching name is taken, and
+    an "and" separates conditions wherever a column and an operator follow.
+    Columns of equal names cannot be distinguished in a text; they all count as
+    the first one.
 
     Args:
         text: the query.
-        header: names of the table's columns.
+        header: the table's column names.
 
     Returns:
-        What it says; None if it is not such a query.
+        The logical form, or None if the text is no such query.
     """
     names = _names(header)
     column = _column_pattern(names)
@@ -114,16 +113,16 @@ def parse(text: str, header: Sequence[str]) -> LogicalForm | None:
 
 
 def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
-    """Whether a text says the same as the right query.
+    """Whether a text means the same as the right query.
 
-    The reference itself always does. Without this rule it might not where
-    its text can be read in several ways, such as a value with " and " that is
-    followed by a column and an operator.
+    The reference text itself always does. Without this rule it might not if it
+    is ambiguous, for example if a value contains " and " and then a column and
+    an operator.
 
     Args:
-        text: any text; what is no query is wrong.
+        text: any text; a text that is no query is wrong.
         reference: the right query as a text.
-        scoring: the right query, see `gold`.
+        scoring: the right query; see `gold`.
 
     Raises:
         ValueError: see `gold`.
@@ -136,10 +135,10 @@ def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
 
 
 def agree(form: LogicalForm, reference: LogicalForm) -> bool:
-    """Whether a query that was read says the same as the right one.
+    """Whether a parsed query means the same as the right one.
 
-    Values are compared as numbers where the right one is a number, and else
-    as texts: "007" is not 7, nor "5.0" 5.
+    If the right value is a number, values are compared as numbers, else as
+    texts: then "007" is not 7, nor "5.0" 5.
     """
 
     def fits(cond, right):
@@ -157,17 +156,17 @@ def agree(form: LogicalForm, reference: LogicalForm) -> bool:
 
 
 def value_of(value: Any) -> str | Decimal:
-    """A value that is a number if its text is one.
+    """A value as a number if its text is one, else as a text.
 
-    Numbers are equal as numbers, "5" and 5.0; texts as `text_of` has them.
+    Numbers are compared by value ("5" equals 5.0), texts as by `text_of`.
     """
     text = text_of(value)
-    # Texts such as "nan" or "1_000", which `Decimal` reads too, are texts.
+    # `Decimal` also parses texts such as "nan" or "1_000".
     return Decimal(text) if _NUMBER.fullmatch(text) else text
 
 
 def text_of(value: Any) -> str:
-    """A value as a text, without case, spacing and quotes around it."""
+    """A value as a text, without case, extra spaces and outer quotes."""
     text = normal(value)
     if len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES:
         text = text[1:-1].strip()
@@ -175,7 +174,7 @@ def text_of(value: Any) -> str:
 
 
 def normal(value: Any) -> str:
-    """In lower case, with single spaces."""
+    """A value as a text in lower case, with single spaces."""
     return " ".join(str(value).lower().split())
 
 
@@ -189,7 +188,7 @@ def _names(header: Sequence[str]) -> list[str]:
 
 
 def _first(names: Sequence[str], number: int) -> int:
-    """The first column that is called like this one."""
+    """The number of the first column with the same name."""
     if number < 0:
         raise IndexError(f"no column {number}")
     return names.index(names[number])
@@ -201,12 +200,12 @@ def _check_numbers(name: str, numbers: Sequence[int], end: int) -> None:
 
 
 def _number(names: Sequence[str], text: str) -> int:
-    """The column of a name that may stand in quotes."""
+    """The number of the column of this name, which may be quoted."""
     return names.index(text if text in names else text[1:-1].strip())
 
 
 def _column_pattern(names: Sequence[str]) -> str:
-    """Matches a column's name, bare or in quotes; long names first."""
+    """A pattern of column names, quoted or not; long names first."""
     known = sorted({name for name in names if name}, key=len, reverse=True)
     any_name = "|".join(map(re.escape, known)) or "(?!)"
     quoted = "|".join(f"{q} ?(?:{any_name}) ?{q}" for q in _QUOTES)
@@ -216,7 +215,7 @@ def _column_pattern(names: Sequence[str]) -> str:
 def _conditions(
     text: str | None, column: str, names: Sequence[str]
 ) -> list[tuple[int, int, str]] | None:
-    """What stands behind "where"; None if that is not conditions."""
+    """The conditions after "where"; None if the text has other content."""
     if text is None:
         return []
     operators = "".join(OPERATORS)

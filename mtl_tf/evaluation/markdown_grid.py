@@ -6,12 +6,12 @@ from collections.abc import Sequence
 def grid(
     header: Sequence[str], rows: Sequence[Sequence[str]], numeric: bool = True
 ) -> str:
-    """A Markdown table whose source is aligned as well.
+    """A Markdown table with aligned source text.
 
     Args:
         header: the headings.
-        rows: the cells of each row, as many as headings.
-        numeric: align all columns but the first to the right.
+        rows: the cells of each row, one per heading.
+        numeric: whether all columns but the first are aligned to the right.
     """
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     head = [cell.replace("|", "\\|") for cell in header]

@@ -53,7 +53,7 @@ def confusion_matrix(
     Args:
         labels: integers [n].
         predictions: integers [n].
-        classes: number of classes; by default as many as occur.
+        classes: the number of classes; by default the largest id + 1.
         weights: numbers [n]; all 1 if None.
 
     Returns:
@@ -85,8 +85,8 @@ def of_classes(matrix: Sequence[Sequence[float]]) -> list[dict[str, float]]:
         matrix: [classes, classes]: rows are labels, columns predictions.
 
     Returns:
-        Of each class its "precision", "recall" and "f1", from 0 to 100, 0
-        where nothing is to be divided; and "support", how many have it.
+        For each class its "precision", "recall" and "f1", from 0 to 100, or 0
+        instead of a division by 0; and "support", how many examples have it.
     """
     cells = np.asarray(matrix, dtype=np.float64)
     correct, support, predicted = np.diag(cells), cells.sum(1), cells.sum(0)
@@ -104,8 +104,8 @@ def of_classes(matrix: Sequence[Sequence[float]]) -> list[dict[str, float]]:
 def macro_f1(labels, predictions, weights=None) -> float:
     """Mean over classes of F1, the harmonic mean of precision and recall.
 
-    The classes are those that occur among the labels or the predictions (as
-    in scikit-learn): a class that a set lacks does not count against it.
+    The classes are those that occur among the labels or the predictions, as in
+    scikit-learn. A class that does not occur does not lower the score.
 
     Args:
         labels: integers [n].
@@ -125,7 +125,7 @@ def macro_f1(labels, predictions, weights=None) -> float:
 
 
 def weighted_f1(labels, predictions, weights=None) -> float:
-    """Mean over classes of F1, each weighted by how many have it.
+    """Mean F1 of the classes, weighted by their numbers of examples.
 
     Args:
         labels: integers [n].
@@ -145,7 +145,7 @@ def weighted_f1(labels, predictions, weights=None) -> float:
 
 
 def balanced_accuracy(labels, predictions, weights=None) -> float:
-    """Mean over the classes that occur of the share that is predicted right.
+    """Mean recall of the classes that occur among the labels.
 
     Args:
         labels: integers [n].
@@ -164,10 +164,10 @@ def balanced_accuracy(labels, predictions, weights=None) -> float:
 
 
 def mcc(labels, predictions, weights=None) -> float:
-    """Matthews' correlation coefficient, of any number of classes.
+    """Matthews' correlation coefficient, for any number of classes.
 
-    The correlation of labels and predictions (R_K of Gorodkin 2004), as
-    CoLA of GLUE is scored.
+    The correlation of labels and predictions (R_K of Gorodkin 2004), the metric
+    of CoLA in GLUE.
 
     Args:
         labels: integers [n].
@@ -190,10 +190,10 @@ def mcc(labels, predictions, weights=None) -> float:
 
 
 def quadratic_kappa(labels, predictions, weights=None) -> float:
-    """Cohen's kappa with squared distances, for labels that have an order.
+    """Cohen's kappa with squared distances, for ordered labels.
 
-    A mistake costs the square of how many places it is off (Cohen 1968): for
-    stars or grades, whose labels stand in their order.
+    A prediction k places off costs k^2 (Cohen 1968). It suits stars or grades,
+    if the labels are in that order.
 
     Args:
         labels: integers [n].
@@ -201,7 +201,7 @@ def quadratic_kappa(labels, predictions, weights=None) -> float:
         weights: numbers [n]; all 1 if None.
 
     Returns:
-        A score of at most 100; 0 is that of chance, and where all labels and
+        A score of at most 100; 0 at chance level, and if all labels and
         predictions are the same.
     """
     matrix = confusion_matrix(labels, predictions, None, weights)

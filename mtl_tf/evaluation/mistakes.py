@@ -8,15 +8,16 @@ import numpy as np
 
 @dataclasses.dataclass(frozen=True)
 class Mistake:
-    """Something that a model said and that is wrong.
+    """A wrong prediction.
 
     Attributes:
-        number: of the example in its split, from 0.
-        label: what is right, as JSON shows it.
-        prediction: what the model said, of the same form.
-        measure: what mistakes are ordered by, such as the model's confidence
-            (see `Scoring.measure`); None where it is not known.
-        place: of the token that is wrong, where each has a label; else None.
+        number: the example's index in its split, from 0.
+        label: the right label, in its JSON form.
+        prediction: the predicted label, in the same form.
+        measure: the quantity that mistakes are sorted by, such as the model's
+            confidence (see `Scoring.measure`); None if unknown.
+        place: the index of the wrong token, if each token has a label; else
+            None.
     """
 
     number: int
@@ -27,7 +28,7 @@ class Mistake:
 
 
 def highest_first(mistakes: list[Mistake]) -> list[Mistake]:
-    """Mistakes by falling measure, those without one last."""
+    """Sorts mistakes by falling measure; those without one come last."""
     return sorted(
         mistakes,
         key=lambda m: -np.inf if m.measure is None else m.measure,
@@ -38,12 +39,12 @@ def highest_first(mistakes: list[Mistake]) -> list[Mistake]:
 def scores_alone(
     scorer: Any, metric: str, higher_is_better: bool
 ) -> list[tuple[int, float]]:
-    """Examples whose score is not perfect, with it, the worst first.
+    """The examples without a perfect score, with their scores, worst first.
 
     Args:
         scorer: the `Scorer` of the examples.
-        metric: whose score each example is given, by itself.
-        higher_is_better: whether 100 is perfect; else 0 is.
+        metric: the metric that scores each example alone.
+        higher_is_better: whether 100 is perfect; otherwise 0 is.
     """
     scores = []
     for number in range(scorer.size):

@@ -1,9 +1,9 @@
-"""Probabilities behind predictions: how good they are, and mending them.
+"""The quality of predicted probabilities, and their calibration.
 
-Temperatures and the expected calibration error are those of Guo et al. 2017,
-"On Calibration of Modern Neural Networks" (sections 2 and 4.2); the score of
-probabilities is that of Brier 1950, "Verification of forecasts expressed in
-terms of probability".
+Temperatures and the expected calibration error follow Guo et al. 2017, "On
+Calibration of Modern Neural Networks" (sections 2 and 4.2). The Brier score is
+that of Brier 1950, "Verification of forecasts expressed in terms of
+probability".
 """
 
 import abc
@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-# Parts into which examples are divided to see whether a temperature holds.
+# The number of cross-validation folds that test a temperature.
 _PARTS = 5
-#: Bins of equal width, as Guo et al. have them.
+#: Bins of equal width; the number is that of Guo et al.
 BINS = 15
-# A probability of 0 would make an infinite loss.
+# A probability of 0 would give an infinite loss.
 _SMALLEST = 1e-30
-# Temperatures are looked for in this range, in so many steps of the golden
-# section: each leaves 0.618 of the range's logarithm.
-#: The lowest temperature that is looked at, and the highest.
+# Temperatures are searched for in this range by golden section, in `_STEPS`
+# steps. Each step keeps 0.618 of the range's logarithm.
+#: The lowest and the highest temperature that is tried.
 COLDEST, HOTTEST = 0.02, 50.0
 _STEPS = 60
 
 
 class Probabilities(abc.ABC):
-    """What the probabilities of a task type's labels mean.
+    """The meaning of the probabilities of a task type's labels.
 
-    In all methods `scores` are numbers [n, labels] from 0 to 1, and `labels`
-    what is right of the n examples, as the type encodes it.
+    In all methods, `scores` are numbers [n, labels] from 0 to 1, and `labels`
+    are the right labels of the n examples, encoded as the type does.
     """
 
     @abc.abstractmethod
@@ -42,23 +42,26 @@ class Probabilities(abc.ABC):
 
     @abc.abstractmethod
     def predicted(self, scores: Any) -> np.ndarray:
-        """What is most probable, as the type encodes it."""
+        """The most probable prediction, encoded as the type does."""
 
     @abc.abstractmethod
     def renumbered(self, labels: Any, order: Sequence[int]) -> np.ndarray:
-        """The right labels, where label `order[i]` is called i by now."""
+        """The right labels renumbered: label `order[i]` becomes i."""
 
     @abc.abstractmethod
     def confidence(self, scores: Any) -> np.ndarray:
-        """How probable that is, float64 [n]; of several labels the least."""
+        """The probability of the prediction, float64 [n].
+
+        With several labels, that of the least certain decision.
+        """
 
     @abc.abstractmethod
     def events(self, labels: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Events that were given a probability.
+        """Events that the model gave a probability.
 
         Returns:
-            Their probabilities, float64 [m], and whether they came true,
-            bool [m].
+            Their probabilities, float64 [m], and whether they happened, bool
+            [m].
         """
 
     @abc.abstractmethod
@@ -67,7 +70,7 @@ class Probabilities(abc.ABC):
 
 
 class OneLabel(Probabilities):
-    """Each example has one of the labels: rows of scores sum to 1."""
+    """Each example has exactly one label: rows of scores sum to 1."""
 
     def tempered(self, scores: Any, temperature: float) -> np.ndarray:
         """See `Probabilities`; a score of 0 stays 0."""
@@ -94,19 +97,19 @@ class OneLabel(Probabilities):
         return np.asarray(scores, np.float64).max(axis=1)
 
     def events(self, labels: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-        """That each prediction is right."""
+        """The event of each example: that its prediction is right."""
         is_correct = self.predicted(scores) == np.asarray(labels)
         return self.confidence(scores), is_correct
 
     def brier(self, labels: Any, scores: Any) -> float:
-        """Summed over the labels, as Brier (1950): from 0 to 2."""
+        """The sum over the labels, as in Brier (1950): from 0 to 2."""
         scores = np.asarray(scores, np.float64)
         truth = np.eye(scores.shape[1])[np.asarray(labels, np.int64)]
         return float(np.mean(np.sum((scores - truth) ** 2, axis=1)))
 
 
 class AnyLabels(Probabilities):
-    """Each example has any of the labels: every score by itself."""
+    """Each example has any number of labels, with independent scores."""
 
     def tempered(self, scores: Any, temperature: float) -> np.ndarray:
         """See `Probabilities`; a score of 0 stays 0, as in an export."""
@@ -117,13 +120,13 @@ class AnyLabels(Probabilities):
         return np.where(scores > 0, tempered, 0.0)
 
     def losses(self, labels: Any, scores: Any) -> np.ndarray:
-        """The mean over the labels."""
+        """The mean loss over the labels."""
         scores, truth = _alike(labels, scores)
         of_truth = np.where(truth, scores, 1.0 - scores)
         return -np.log(np.maximum(of_truth, _SMALLEST)).mean(axis=1)
 
     def predicted(self, scores: Any) -> np.ndarray:
-        """1 for each label that is more probable than not, int64."""
+        """1 for each label with a probability above a half, int64."""
         return (np.asarray(scores) >= 0.5).astype(np.int64)
 
     def renumbered(self, labels: Any, order: Sequence[int]) -> np.ndarray:
@@ -131,12 +134,12 @@ class AnyLabels(Probabilities):
         return np.asarray(labels)[:, list(order)]
 
     def confidence(self, scores: Any) -> np.ndarray:
-        """That of the decision that is least sure."""
+        """The confidence of the least certain decision."""
         scores = np.asarray(scores, np.float64)
         return np.maximum(scores, 1.0 - scores).min(axis=1)
 
     def events(self, labels: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-        """That an example has a label, of all examples and labels."""
+        """The events, for all examples and labels: that the label is right."""
         scores, truth = _alike(labels, scores)
         return scores.reshape(-1), truth.reshape(-1)
 
@@ -149,19 +152,19 @@ class AnyLabels(Probabilities):
 def fit_temperature(
     kind: Probabilities, labels: Any, scores: Any, least: float = COLDEST
 ) -> float:
-    """The temperature of the least mean loss on examples.
+    """The temperature with the lowest mean loss on the examples.
 
-    The loss is convex in the temperature's inverse, so a golden section finds
-    it; the same examples give the same temperature anywhere.
+    The loss is convex in the inverse temperature, so a golden section search
+    finds it. The same examples always give the same temperature.
 
     Args:
-        kind: what the probabilities mean.
-        labels: of n examples, at least one.
+        kind: the meaning of the probabilities.
+        labels: the labels of n examples, at least one.
         scores: their probabilities, [n, labels].
-        least: the lowest temperature that is looked at.
+        least: the lowest temperature to try.
 
     Returns:
-        A number from `least` to 50; 1 where no temperature changes the loss.
+        A number from `least` to 50; 1 if no temperature changes the loss.
     """
 
     def loss(exponent: float) -> float:
@@ -174,14 +177,14 @@ def fit_temperature(
 
 
 def holds_elsewhere(kind: Probabilities, labels: Any, scores: Any) -> bool:
-    """Whether temperatures lower the loss of examples they were not fitted on.
+    """Whether fitted temperatures lower the loss of held-out examples.
 
-    Each fifth of the examples has the temperature that the others ask for
-    (five-fold cross-validation).
+    Five-fold cross-validation: each fifth of the examples gets the temperature
+    that is fitted on the others.
 
     Args:
-        kind: what the probabilities mean.
-        labels: of n examples.
+        kind: the meaning of the probabilities.
+        labels: the labels of n examples.
         scores: their probabilities, [n, labels].
     """
     labels, scores = np.asarray(labels), np.asarray(scores)
@@ -201,7 +204,7 @@ def holds_elsewhere(kind: Probabilities, labels: Any, scores: Any) -> bool:
 def _golden(
     function: Callable[[float], float], low: float, high: float
 ) -> float:
-    """Where a function with one valley is least."""
+    """The minimum of a function that has only one."""
     share = (np.sqrt(5.0) - 1.0) / 2.0
     lower, upper = high - share * (high - low), low + share * (high - low)
     at_lower, at_upper = function(lower), function(upper)
@@ -220,20 +223,20 @@ def _golden(
 def reliability(
     kind: Probabilities, labels: Any, scores: Any, bins: int = BINS
 ) -> list[dict[str, float]]:
-    """How often what was given a probability came true, bin by bin.
+    """How often predicted events happen, bin by bin of their probability.
 
     Args:
-        kind: what the probabilities mean.
-        labels: of n examples.
+        kind: the meaning of the probabilities.
+        labels: the labels of n examples.
         scores: their probabilities, [n, labels].
-        bins: how many of equal width there are from 0 to 1.
+        bins: the number of bins of equal width from 0 to 1.
 
     Returns:
-        Of each bin with events "count", "confidence" (their mean
-        probability) and "accuracy" (the share that came true).
+        For each bin with events: "count", "confidence" (the mean probability)
+        and "accuracy" (the share of events that happened).
     """
     probabilities, true = kind.events(labels, scores)
-    # A bin is open below: 0.2 of ten bins is in the second.
+    # Bins exclude their lower bound: with ten bins, 0.2 is in the second.
     bin_of = np.ceil(probabilities * bins).astype(int) - 1
     bin_of = np.clip(bin_of, 0, bins - 1)
     rows = []
@@ -254,8 +257,8 @@ def calibration_error(
 ) -> float:
     """The expected calibration error, from 0 to 100.
 
-    The mean distance of `reliability`'s confidence and accuracy, weighted by
-    the counts (Guo et al. 2017, equation 3); arguments as there.
+    The mean distance between `reliability`'s confidence and accuracy, weighted
+    by the counts (Guo et al. 2017, equation 3). Arguments as there.
     """
     rows = reliability(kind, labels, scores, bins)
     total = sum(row["count"] for row in rows)
@@ -266,7 +269,7 @@ def calibration_error(
 
 
 def quality(kind: Probabilities, labels: Any, scores: Any) -> dict[str, float]:
-    """How good probabilities are: lower numbers are better.
+    """Measures of probabilities; lower is better.
 
     Returns:
         "calibration_error" in percent, "brier" and "log_loss".
@@ -279,12 +282,12 @@ def quality(kind: Probabilities, labels: Any, scores: Any) -> dict[str, float]:
 
 
 def _of_label(labels: Any, scores: Any) -> np.ndarray:
-    """The probability of each example's label."""
+    """The probability of each example's right label."""
     scores = np.asarray(scores, np.float64)
     return scores[np.arange(len(scores)), np.asarray(labels, np.int64)]
 
 
 def _alike(labels: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and truths [n, labels]; labels may have places behind them."""
+    """Scores and labels [n, labels], without the labels' padding."""
     scores = np.asarray(scores, np.float64)
     return scores, np.asarray(labels)[:, : scores.shape[1]] > 0

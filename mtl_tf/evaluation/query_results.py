@@ -1,4 +1,4 @@
-"""What queries of WikiSQL find in their tables: execution accuracy."""
+"""Execution accuracy of WikiSQL: the results of queries on their tables."""
 
 import contextlib
 import sqlite3
@@ -15,17 +15,17 @@ _Cell = str | float | None
 def execute(
     form: LogicalForm, rows: Sequence[Sequence[Any]]
 ) -> list[_Cell] | None:
-    """Asks a table, by SQLite as the official scorer does.
+    """Runs a query on a table in SQLite, as the official scorer does.
 
-    Cells are equal as `logical_forms.value_of` has it: a cell that is a text
-    of digits is a number too.
+    Cells are compared as by `logical_forms.value_of`: a cell with a text of
+    digits is also a number.
 
     Args:
         form: the query.
-        rows: the table's cells, of each row as many.
+        rows: the table's cells, equally many in each row.
 
     Returns:
-        What is found, in the order of the rows; None if SQLite refuses.
+        The resulting cells, in the order of the rows; None if SQLite fails.
     """
     width = max([1 + form.sel, *map(len, rows)])
     width = max([width, *(1 + column for column, _, _ in form.conds)])
@@ -34,7 +34,7 @@ def execute(
         [_cell(value) for value in row] + [None] * (width - len(row))
         for row in rows
     ]
-    # Columns have no type, so that numbers and texts stay what they are.
+    # Untyped columns keep numbers and texts as they are.
     slots = ", ".join("?" * width)
     aggregate = logical_forms.AGGREGATES[form.agg]
     query = f"SELECT {aggregate}({names[form.sel]}) FROM t"
@@ -48,19 +48,19 @@ def execute(
             database.executemany(f"INSERT INTO t VALUES ({slots})", cells)
             values = [_cell(value) for _, _, value in conds]
             return [cell for (cell,) in database.execute(query, values)]
-    # Texts that are not Unicode cannot be bound.
+    # SQLite cannot take texts that are not valid Unicode.
     except (sqlite3.Error, UnicodeEncodeError):
         return None
 
 
 def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
-    """Whether a text finds the same in the table as the right query.
+    """Whether a query has the same result as the right query.
 
-    A wrong query may do that by chance. One that is right as a logical form
-    always does.
+    A wrong query may have it by chance. A query that is right as a logical form
+    always has it.
 
     Args:
-        text: any text; what is no query is wrong.
+        text: any text; a text that is no query is wrong.
         reference: the right query as a text.
         scoring: see `logical_forms.gold`; also "rows", lists of cells.
 
@@ -78,7 +78,7 @@ def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
 
 
 def check(scoring: Mapping[str, Any]) -> None:
-    """Raises `ValueError` where `same` cannot tell what is right."""
+    """Raises `ValueError` if `same` cannot run the right query."""
     rows = scoring.get("rows")
     if not isinstance(rows, list | tuple) or not all(
         isinstance(row, list | tuple) for row in rows

@@ -1,4 +1,4 @@
-"""What stands below a table of scores, in sentences and single facts."""
+"""Remarks below a table of scores: sentences and facts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,12 +24,12 @@ _FACTS = {
     "hardware": "hardware",
     "versions": "versions",
 }
-# Of all parameters, whose share is told.
+# Shown with their share of all parameters.
 _PARTS = ("trainable_parameters", "own_parameters_per_task")
 
 
 def beaten(results: dict[str, Any]) -> list[str]:
-    """A warning for each task whose model is not better than a yardstick.
+    """A warning for each task whose model does not beat a baseline.
 
     Args:
         results: as for `tables.console`.
@@ -53,14 +53,14 @@ def beaten(results: dict[str, Any]) -> list[str]:
 
 
 def beside(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Totals of types, diagnostics of schemes, and calibration."""
+    """Joint scores of types, diagnostics of schemes, and calibration."""
     yield from _totals(results)
     yield from _diagnostics(results)
     yield from _calibrations(results)
 
 
 def _totals(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What types say of all their tasks together."""
+    """The joint scores of all tasks of a type."""
     by_type: dict[str, dict] = {}
     for name, task in results["tasks"].items():
         by_type.setdefault(task["type"], {})[name] = task
@@ -70,7 +70,7 @@ def _totals(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _calibrations(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """How good the probabilities of tasks with a temperature are."""
+    """The quality of the probabilities of tasks with a temperature."""
     for name, task in results["tasks"].items():
         if quality := task.get("calibration"):
             before = quality["before"]
@@ -84,7 +84,7 @@ def _calibrations(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def signatures(results: dict) -> Iterator[tuple[str, str]]:
-    """How scores were computed, said once where it is the same for all."""
+    """How scores were computed; shown once if it is the same for all."""
     by_signature: dict[tuple[str, str], list[str]] = {}
     for name, task in results["tasks"].items():
         for metric, signature in task.get("signatures", {}).items():
@@ -103,11 +103,11 @@ def _diagnostics(results: dict) -> Iterator[tuple[str, str]]:
 
 
 def facts(results: dict) -> Iterator[tuple[str, str]]:
-    """What is known of the run, by the titles of `_FACTS`."""
+    """The known facts about the run, by the titles in `_FACTS`."""
     run, titles = dict(results.get("run", {})), dict(_FACTS)
     if run.get("trainable_parameters") in (None, run.get("parameters")):
         run.pop("trainable_parameters", None)
-    else:  # Where some are frozen, those without embeddings are the others.
+    else:  # If some are frozen, those without embeddings are the others.
         key = "parameters_without_embedding"
         titles[key] = f"trainable {titles[key]}"
     for key, title in titles.items():

@@ -1,4 +1,4 @@
-"""How metrics are called and their scores written wherever they are shown."""
+"""Titles of metrics and the format of their scores, for all outputs."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ _NONE = "-"
 
 
 def metric_title(name: str) -> str:
-    """How tables call the metric of that name."""
+    """The title of a metric in tables."""
     return _about_metric("titles", name, name)
 
 
 def _about_metric(about: str, metric: str, default: Any) -> Any:
-    """What the first task type that has it in a table tells of a metric."""
+    """What the first task type that knows a metric says about it."""
     tables = (
         getattr(task_types.of(name), about) for name in type_names.known()
     )
@@ -22,22 +22,22 @@ def _about_metric(about: str, metric: str, default: Any) -> Any:
 
 
 def shown_score(metric: str, value: float | None) -> str:
-    """A score of the metric of that name, as all tables show it."""
+    """A metric's score in the format of all tables."""
     return shown_number(value, _about_metric("digits", metric, 1))
 
 
 def shown_number(value: float | None, digits: int = 1) -> str:
-    """A score or a loss; a dash where there is none."""
+    """A score or a loss; a dash if there is none."""
     return _NONE if value is None else f"{value:.{digits}f}"
 
 
 def shown_count(value: int | None) -> str:
-    """A number of examples; a dash where there is none."""
+    """A number of examples; a dash if there is none."""
     return _NONE if value is None else str(value)
 
 
 def diagnostic(value: float | None) -> str:
-    """A number that a scheme reports, of any size: three digits at least."""
+    """A number that a scheme reports, with at least three digits."""
     if value is None or abs(value) >= 10:
         return shown_number(value)
     return f"{value:.3g}"

@@ -1,7 +1,7 @@
-"""What a run said of each example that it was scored on, in its directory.
+"""The predictions that a run was scored on, in its directory.
 
-`scored/SPLIT/TASK.json` has the labels and the predictions, so that runs can
-be compared example by example without their models.
+`scored/SPLIT/TASK.json` has labels and predictions, so that runs can be
+compared example by example without their models.
 """
 
 import os
@@ -17,22 +17,22 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation.scoring import TaskPredictions
 
 FOLDER = "scored"
-# Losses are not compared, diagnostics not scored.
+# Losses are not compared, and diagnostics are not scored.
 _FIELDS = (
     *("name", "type", "labels", "predictions", "class_names", "metrics"),
     *("scores", "settings"),
 )
-# What older runs, or splits, do not have.
+# Fields that older runs or some splits lack.
 _OPTIONAL = ("confidences", "clean", "examples")
-_DIGITS = 4  # of confidences: enough to look at
+_DIGITS = 4  # of confidences: enough to read
 
 
 def write(run: str, split: str, tasks: Iterable[TaskPredictions]) -> None:
-    """Writes what a run said about a split of its tasks.
+    """Writes a run's predictions for a split of its tasks.
 
     Args:
-        run: its directory.
-        split: name of the split.
+        run: the run's directory.
+        split: the name of the split.
         tasks: the predictions of each task.
     """
     for task in tasks:
@@ -47,7 +47,7 @@ def write(run: str, split: str, tasks: Iterable[TaskPredictions]) -> None:
 
 
 def read(run: str, split: str) -> dict[str, TaskPredictions]:
-    """What `write` wrote, by task; nothing if it wrote nothing.
+    """Reads by task what `write` wrote; {} if it wrote nothing.
 
     Raises:
         RunError: a file cannot be read.
@@ -64,7 +64,7 @@ def read(run: str, split: str) -> dict[str, TaskPredictions]:
 
 
 def splits(run: str) -> list[str]:
-    """The splits that `write` wrote of a run."""
+    """The splits that `write` wrote for a run."""
     folder = os.path.join(run, FOLDER)
     return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
@@ -72,14 +72,14 @@ def splits(run: str) -> list[str]:
 def warn_of_other_texts(
     runs: Sequence[Mapping[str, TaskPredictions]], paths: Sequence[str]
 ) -> None:
-    """Warns once where runs read other texts, though their labels agree.
+    """Warns once if runs read different texts, although their labels agree.
 
-    That may be meant: the same examples, cleaned in another way. Or the rows
-    are others, such as of another split that is sorted by its labels.
+    That may be intended: the same examples, cleaned in another way. Or the rows
+    differ, for example those of another split that is sorted by label.
 
     Args:
-        runs: of each the tasks by name, all of the same names.
-        paths: of the runs.
+        runs: the tasks of each run by name; all runs have the same names.
+        paths: the runs' paths.
     """
     for run, path in zip(runs, paths):
         names = [
@@ -99,7 +99,7 @@ def warn_of_other_texts(
 
 
 def forget(run: str) -> None:
-    """Removes what `write` wrote of a run."""
+    """Removes what `write` wrote for a run."""
     shutil.rmtree(os.path.join(run, FOLDER), ignore_errors=True)
 
 

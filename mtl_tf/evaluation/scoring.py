@@ -1,4 +1,4 @@
-"""What evaluation asks of a task type."""
+"""Base classes of how a task type is scored."""
 
 import abc
 import dataclasses
@@ -20,33 +20,34 @@ from mtl_tf.tasks import task_types as types_of_tasks
 
 @dataclasses.dataclass(frozen=True)
 class TaskPredictions:
-    """What a model said about one task's examples.
+    """What a model predicted for one task's examples.
 
     Attributes:
         name: the task's name.
-        labels: the right ones of n examples: integers [n], or what the task's
-            type has instead.
-        predictions: of n examples, of the same form.
-        class_names: names of the labels.
-        type: name of the task's type.
+        labels: the right labels of n examples: integers [n], or the form of the
+            task's type.
+        predictions: the predictions for the n examples, in the same form.
+        class_names: the label names.
+        type: the name of the task's type.
         metrics: names of the metrics; the first is the primary one.
         losses: numbers [n], the loss of each example, or None.
-        clean: bool [n], the clean part (`clean.SeenTexts`), or None where
-            it is not known.
-        validation_in_training: how many of the task's validation texts
-            stand in its training texts too, or None where not known.
-        diagnostics: numbers [n] by name that the model gives for each
-            example beside its prediction, such as whether a discriminator
-            guessed the task. They have no part in any score.
-        scores: numbers [n, classes] behind the predictions, or None. They
-            are only scored by types that say so.
-        settings: what the type knows of the task; see `TaskType.settings`.
-        variants: further pairs of predictions and labels that the type's
-            scorer takes, by name.
-        confidences: how sure the model was, from 0 to 1, of each token of n
-            examples, where each has a label; or None. They are not scored.
-        examples: a digest of what the examples read, or None where it is not
-            known.
+        clean: bool [n], whether an example is in the clean part
+            (`clean.SeenTexts`); None if unknown.
+        validation_in_training: how many of the task's validation texts are also
+            training texts; None if unknown.
+        diagnostics: further model outputs for each example, numbers [n] by
+            name, such as whether a discriminator guessed the task. They are
+            never scored.
+        scores: numbers [n, classes] behind the predictions, or None. Only some
+            types score them.
+        settings: what the type must know about the task; see
+            `TaskType.settings`.
+        variants: further pairs of predictions and labels for the type's scorer,
+            by name.
+        confidences: for types with a label for each token, the model's
+            confidence in each token's label, from 0 to 1; else None. They are
+            not scored.
+        examples: a digest of the examples' inputs, or None if unknown.
     """
 
     name: str
@@ -71,13 +72,13 @@ class TaskPredictions:
 
 
 class Scorer(abc.ABC):
-    """Scores the predictions of one task, on parts of its examples.
+    """Scores one task's predictions, on all or some of its examples.
 
     Args:
         task: the predictions.
 
     Attributes:
-        size: how many examples there are.
+        size: the number of examples.
     """
 
     size: int
@@ -91,25 +92,25 @@ class Scorer(abc.ABC):
         """The scores of a part of the examples.
 
         Args:
-            selection: bool [n], where it holds; or integers, the numbers of the
-                examples, of which some may repeat.
+            selection: bool [n], which examples to score; or their integer
+                indices, which may repeat.
 
         Returns:
-            "examples", how many there are, and each metric's score by name,
-            None where there is nothing to score.
+            "examples", the number of scored examples, and each metric's score
+            by name; None where there is nothing to score.
         """
 
     def details(self) -> dict[str, Any]:
-        """What the whole has beside its scores; nothing by default."""
+        """Further results on all examples; none by default."""
         return {}
 
 
 class _OwnScorer(Scorer):
-    """Also computes a task's own metrics; see `mtl_tf.tasks.own_metrics`.
+    """Also computes a user's own metrics; see `mtl_tf.tasks.own_metrics`.
 
     Args:
         task: the predictions.
-        scoring: of the task's type.
+        scoring: the `Scoring` of the task's type.
     """
 
     def __init__(self, task: TaskPredictions, scoring: "Scoring"):
@@ -142,23 +143,22 @@ class _OwnScorer(Scorer):
         return {"examples": scores.pop("examples"), **first, **scores}
 
     def details(self) -> dict[str, Any]:
-        """What the type's scorer tells."""
+        """The details of the type's scorer."""
         return self._built_in.details()
 
 
 class Scoring(abc.ABC):
-    """How the tasks of a type are scored and their predictions written.
+    """How tasks of a type are scored and their predictions written.
 
     Attributes:
-        scorer: the class of its scorers.
-        titles: how tables call its metrics, by name.
-        digits: digits behind the point in tables, of metrics that do not run
-            from 0 to 100.
-        ending: of a file of predictions.
-        measure: what `mistakes` are ordered by, as tables call it; "" for
-            the primary metric of each example by itself.
-        probabilities: what the scores of `TaskPredictions` mean; None where
-            they are no probabilities of whole examples' labels.
+        scorer: the class that scores one task.
+        titles: the metrics' titles in tables, by name.
+        digits: decimals in tables, for metrics that do not run from 0 to 100.
+        ending: the ending of a file of predictions.
+        measure: the title of the quantity that `mistakes` are sorted by; "" for
+            the primary metric of each single example.
+        probabilities: how the scores of `TaskPredictions` are probabilities of
+            an example's labels; None if they are not.
     """
 
     scorer: type[Scorer]
@@ -169,7 +169,7 @@ class Scoring(abc.ABC):
     probabilities: Probabilities | None = None
 
     def scorer_of(self, task: TaskPredictions) -> Scorer:
-        """What scores a task, also by metrics of its own.
+        """The scorer of a task, which also computes the user's own metrics.
 
         Raises:
             ConfigError: a metric has an unknown name, or cannot be imported.
@@ -180,34 +180,34 @@ class Scoring(abc.ABC):
         return self.scorer(task)
 
     def total(self, tasks: Mapping[str, Mapping]) -> tuple[str, str] | None:
-        """A score of all tasks of the type together, if they have one.
+        """A joint score of all tasks of the type, if it has one.
 
         Args:
-            tasks: scores of each by name, as in `results.json`.
+            tasks: the scores of each task by name, as in `results.json`.
 
         Returns:
-            What it is called, and what it says; None by default.
+            Its title and its text; None by default.
         """
         del tasks
 
     def write(
         self, directory: str, inputs: Sequence[Any], task: TaskPredictions
     ) -> str:
-        """Writes what a model said about each example of a task.
+        """Writes the prediction for each example of a task to a file.
 
         Args:
-            directory: where to; it is made if need be, and a file of that
-                name is replaced.
-            inputs: the texts, or mappings of several texts by name, or what
-                the type reads, in the order of the predictions.
+            directory: the target directory. It is created if needed; an
+                existing file of the same name is replaced.
+            inputs: the examples in the order of the predictions: texts,
+                mappings of several texts by name, or what the type reads.
             task: the predictions.
 
         Returns:
             The path of the file.
 
         Raises:
-            RunError: the directory cannot be written to.
-            ValueError: there are more or fewer inputs than predictions.
+            RunError: the directory is not writable.
+            ValueError: the numbers of inputs and predictions differ.
         """
         path = os.path.join(directory, f"{task.name}.{self.ending}")
         files.write_text(path, "".join(self.lines(inputs, task)))
@@ -216,7 +216,7 @@ class Scoring(abc.ABC):
     def lines(
         self, inputs: Sequence[Any], task: TaskPredictions
     ) -> Iterator[str]:
-        """The lines of such a file: a JSON object each by default."""
+        """The lines of a file of predictions; by default a JSON object each."""
         rows = zip(inputs, task.labels, task.predictions, strict=True)
         for number, (text, label, prediction) in enumerate(rows):
             if isinstance(text, bytes):
@@ -233,17 +233,17 @@ class Scoring(abc.ABC):
             yield strict_json.dumps(line) + "\n"
 
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:
-        """What the model got wrong, the worst first.
+        """The examples that the model got wrong, the worst first.
 
-        By default the examples whose score by the primary metric, each by
-        itself, is not perfect.
+        By default those without a perfect score, when each is scored alone by
+        the primary metric.
 
         Args:
             task: the predictions.
 
         Raises:
             ConfigError: an unknown metric.
-            ValueError: labels and predictions do not fit together.
+            ValueError: labels and predictions do not match.
         """
         primary = task.metrics[0]
         declared = types_of_tasks.of(task.type).metrics
@@ -261,7 +261,7 @@ class Scoring(abc.ABC):
         ]
 
     def readable(self, task: TaskPredictions, value: Any) -> Any:
-        """A label or a prediction as JSON shows it."""
+        """The form of a label or a prediction in JSON."""
         del task
         return value
 
@@ -292,10 +292,10 @@ def check_length(name: str, quantity: str, values: Any, length: int) -> None:
     """Raises `ValueError` unless there is one value for each example.
 
     Args:
-        name: of the task.
+        name: the task's name.
         quantity: what the values are.
         values: n of them.
-        length: how many examples there are.
+        length: the number of examples.
     """
     if len(values) != length:
         raise ValueError(

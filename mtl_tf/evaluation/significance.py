@@ -1,10 +1,10 @@
-"""Whether one system is better than another: a paired bootstrap.
+"""A paired bootstrap test: whether one system is better than another.
 
-Efron and Tibshirani (1993); of scores of a test set, Koehn (2004) and
-Berg-Kirkpatrick et al. (2012). Test sets are drawn anew from the examples,
-with replacement, the same ones for both systems, and so are the seeds of a
-system that was trained several times: what is left of a difference is neither
-the choice of the examples nor that of the seeds.
+Efron and Tibshirani (1993); for test scores, Koehn (2004) and Berg-Kirkpatrick
+et al. (2012). Test sets are resampled from the examples with replacement, the
+same ones for both systems. If a system was trained several times, its seeds are
+resampled too. A difference that remains is due neither to the choice of
+examples nor to that of seeds.
 """
 
 import dataclasses
@@ -27,17 +27,16 @@ class Difference:
     """How much better one system scores than another.
 
     Attributes:
-        examples: how many there are.
-        metric: the primary metric of the task; "" of the mean.
-        scores: of the two systems, means over their seeds, from 0 to 100 or
-            as the metric has it.
-        gain: by how much the second is better; positive is better, also
-            where lower scores are.
-        interval: where 95 % of the drawn gains lie.
-        p_value: two-sided, of the gain being 0: twice the share of drawn
-            gains on the other side of 0, and at least 2 / (draws + 1).
-        standard_errors: of the two scores, from the choice of the examples
-            alone.
+        examples: the number of examples.
+        metric: the task's primary metric; "" for the mean.
+        scores: the scores of the two systems, means over their seeds, from 0 to
+            100 or in the metric's range.
+        gain: how much better the second system is; positive is better, also if
+            lower scores are.
+        interval: the interval that holds 95 % of the resampled gains.
+        p_value: two-sided, for a gain of 0: twice the share of resampled gains
+            on the other side of 0, and at least 2 / (draws + 1).
+        standard_errors: of the two scores, from the choice of examples alone.
     """
 
     examples: int
@@ -59,16 +58,16 @@ def compare(
     """Compares two systems on the same examples of the same tasks.
 
     Args:
-        first: the predictions of the first system's runs, a seed each.
-        second: those of the second.
-        draws: how often examples and seeds are drawn.
-        seed: of the draws.
-        progress: called with the number of draws that are done.
+        first: the predictions of the first system's runs, one per seed.
+        second: those of the second system.
+        draws: the number of resamplings of examples and seeds.
+        seed: the seed of the resampling.
+        progress: called with the number of finished draws.
 
     Returns:
         The difference on each task, and that of the means over the tasks'
-        primary metrics, of which those that are better when lower count with
-        a minus.
+        primary metrics. In the means, metrics for which lower is better are
+        negated.
     """
     checks.positive_integer("draws", draws)
     names = list(first[0])
@@ -121,7 +120,7 @@ def compare(
 
 
 class _Scorer:
-    """The primary score of any of a task's examples, which may repeat."""
+    """The primary score of any examples of a task, which may repeat."""
 
     def __init__(self, task: TaskPredictions):
         self.metric = task.metrics[0]
@@ -145,7 +144,7 @@ def _difference(
     sign = scorer.sign if scorer else 1.0
     gains = sign * (drawn[1] - drawn[0])
     draws = len(gains)
-    # One more on each side: no number of draws shows a p-value of 0.
+    # One more on each side, as no number of draws proves a p-value of 0.
     below = (np.sum(gains <= 0) + 1) / (draws + 1)
     above = (np.sum(gains >= 0) + 1) / (draws + 1)
     low, high = np.percentile(gains, [2.5, 97.5])

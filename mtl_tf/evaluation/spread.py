@@ -1,4 +1,4 @@
-"""How the scores of several runs lie."""
+"""The spread of several runs' scores."""
 
 import statistics
 from collections.abc import Iterable
@@ -6,10 +6,10 @@ from typing import Any
 
 
 def spread(values: Iterable[float | None]) -> dict[str, Any]:
-    """Mean and sample standard deviation of the values that are known.
+    """Mean and sample standard deviation of the known values.
 
     Returns:
-        "mean" (None without a value), "std" (None below two values) and
+        "mean" (None without values), "std" (None for fewer than two values) and
         "runs", the number of values.
     """
     known = [float(value) for value in values if value is not None]

@@ -31,20 +31,20 @@ _MEANING = (
 
 
 def console(results: dict[str, Any], columns: int | None = None) -> str:
-    """The results as a table with aligned columns, for a terminal.
+    """The results as an aligned table for a terminal.
 
     Args:
-        results: what `evaluator.evaluate` returns. Its optional part `run`
-            holds facts on the run: any of `name`, `seed`, `parameters`,
-            `trainable_parameters`, `parameters_without_embedding` (those of
-            the trainable ones), `best_step`, `wall_time` (in
-            seconds), `hardware`, `versions` (a dict).
-        columns: the terminal's width; None for lines of any length. Types of
-            tasks with other metrics have a table each; other tables become
-            one for each type if they do not fit, and are folded.
+        results: the result of `evaluator.evaluate`. Its optional part `run`
+            holds facts about the run: any of `name`, `seed`, `parameters`,
+            `trainable_parameters`, `parameters_without_embedding` (of the
+            trainable ones), `best_step`, `wall_time` (in seconds), `hardware`,
+            `versions` (a dict).
+        columns: the terminal's width; None for no limit. Task types with
+            different metrics have one table each. Other tables are split by
+            type if they do not fit, and then folded.
 
     Returns:
-        Lines without a newline at the end.
+        Lines without a final newline.
     """
     lines = [f"split: {results['split']}"]
     parts = _parts(results)
@@ -59,7 +59,7 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
             first_mean = len(block) - len(means)
             lines += ["", block[0]] if len(lines) > 1 else [block[0]]
             lines += [rule, *block[1:first_mean]]
-            # Of the columns of some blocks there are no means.
+            # Some blocks may have only columns without means.
             with_means = [
                 line
                 for line, row in zip(block[first_mean:], means)
@@ -85,7 +85,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
         title: the page's heading.
 
     Returns:
-        The page, with a newline at the end.
+        The page, with a final newline.
     """
     paragraphs = [f"# {title}", f"Split `{results['split']}`. {_MEANING}"]
     parts = _parts(results)
@@ -141,22 +141,22 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
 
 
 def _narrow_table(results: dict, title: str = "task") -> list[list[list[str]]]:
-    """The rows of the heading, of the tasks and of the means."""
+    """The rows of the heading, the tasks and the means."""
     (_, *header), rows, means = _table(results)
     return [[[title, *(_NARROW.get(x, x) for x in header)]], rows, means]
 
 
 def _parts(results: dict) -> dict[str, dict]:
-    """What has a table of its own: each type, where their metrics differ."""
+    """The parts with tables of their own: types, if their metrics differ."""
     parts = _by_type(results)
     metrics = {tuple(_metric_names(part["tasks"])) for part in parts.values()}
     return parts if len(metrics) > 1 else {"task": results}
 
 
 def _by_type(results: dict) -> dict[str, dict]:
-    """The tasks of each type, and their mean as the overall one.
+    """The tasks of each type, with the type's mean as the overall mean.
 
-    All together if there is one type.
+    With only one type, all tasks together.
     """
     types = dict.fromkeys(task["type"] for task in results["tasks"].values())
     if len(types) == 1:
@@ -165,7 +165,7 @@ def _by_type(results: dict) -> dict[str, dict]:
     for name in types:
         tasks = {k: t for k, t in results["tasks"].items() if t["type"] == name}
         called = type_names.title(name)
-        # That of a single task stands in its row.
+        # The mean of a single task would repeat its row.
         means = {"overall": mean.get(called)} if len(tasks) > 1 else {}
         if means and any("clean" in task for task in tasks.values()):
             means["clean"] = {"overall": mean.get("clean", {}).get(called)}
@@ -208,7 +208,7 @@ def _is_mixed(results: dict) -> bool:
 
 
 def _yardsticks(tasks: dict[str, dict]) -> list[str]:
-    """The names of what stands beside the scores of some task."""
+    """The names of the baselines that some task has beside its scores."""
     names: dict[str, None] = {}
     for task in tasks.values():
         names |= dict.fromkeys(task.get("yardsticks", {}))
@@ -221,7 +221,7 @@ def _yardstick(task: dict, name: str) -> str:
 
 
 def _metric_names(tasks: dict[str, dict]) -> list[str]:
-    """The metrics of all tasks, in the order in which they first occur."""
+    """The metrics of all tasks, in order of first occurrence."""
     not_metrics = (
         *("type", "primary", "examples", "tokens"),
         *("loss", "validation_in_training", "lower_is_better"),
@@ -253,7 +253,7 @@ def _row(
 def _mean_rows(
     mean: dict, names: Sequence[str], header: Sequence[str]
 ) -> Iterator[list[str]]:
-    """A row for the overall mean; one per type where there are several."""
+    """A row for the overall mean, and one per type if there are several."""
     clean = mean.get("clean", {})
     for key in _mean_keys(mean):
         title = "mean" if key == "overall" else f"mean, {key}"

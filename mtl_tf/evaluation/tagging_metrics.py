@@ -1,8 +1,8 @@
 """Scores of tagged sentences, from 0 to 100, and files for other scorers.
 
 Sentences are sequences of tag names. A prediction may be shorter than its
-sentence, where a model read only `text.max_length` tokens: what it did not
-read counts as `O`, or as wrong where the tags are not those of spans.
+sentence if the model read only `text.max_length` tokens. Tokens that it did not
+read count as `O`, or as wrong if the tags are not span tags.
 """
 
 import dataclasses
@@ -21,11 +21,11 @@ _STRICT = {"iob2": "IOB2", "iobes": "IOBES"}
 
 
 def complete(gold: Sentences, predicted: Sentences) -> list[list[str]]:
-    """The predictions, as long as their sentences.
+    """Completes the predictions to the lengths of their sentences.
 
     Raises:
-        ValueError: there are more or fewer predictions than sentences, or
-            one has more tags than its sentence.
+        ValueError: the numbers of predictions and sentences differ, or a
+            prediction is longer than its sentence.
     """
     if len(gold) != len(predicted):
         raise ValueError(
@@ -45,15 +45,16 @@ def complete(gold: Sentences, predicted: Sentences) -> list[list[str]]:
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """A metric; called with gold and predicted sentences it gives the score.
+    """A metric; calling it with gold and predicted sentences gives the score.
 
-    Sentences add up, so that any part of a test set, which a bootstrap draws
-    by the thousand, is scored without reading tags again.
+    The counts of sentences are summed. So any part of a test set is scored
+    without reading tags again; a bootstrap draws thousands of parts.
 
     Attributes:
-        count: (right tags of a sentence, predicted ones, scheme) -> how many
-            tokens or spans are right, are predicted, and should be.
-        of_counts: (such numbers, summed over sentences) -> a share of 1.
+        count: (gold tags of a sentence, predicted tags, scheme) -> the numbers
+            of correct, predicted and gold tokens or spans.
+        of_counts: (these numbers, summed over sentences) -> a score from 0 to
+            1.
     """
 
     count: Callable[[Sequence[str], Sequence[str], str], tuple[int, int, int]]
@@ -62,22 +63,23 @@ class Metric:
     def counts(
         self, gold: Sentences, predicted: Sentences, scheme: str = "iob2"
     ) -> np.ndarray:
-        """What `count` gives of each sentence, int64 [n, 3].
+        """The results of `count` for each sentence, int64 [n, 3].
 
         Args:
             gold: the right tags of each sentence.
-            predicted: the predicted ones.
-            scheme: of both: "iob2" or "iobes", "" for tags of words.
+            predicted: the predicted tags.
+            scheme: the scheme of both: "iob2" or "iobes"; "" for tags of words.
 
         Raises:
-            ConfigError: the metric is one of spans, and the tags are not.
+            ConfigError: the metric is for spans, and the tags are not span
+                tags.
         """
         pairs = zip(gold, complete(gold, predicted))
         rows = [self.count(*pair, scheme) for pair in pairs]
         return np.array(rows, np.int64).reshape(-1, 3)
 
     def score(self, counts: np.ndarray) -> float:
-        """From 0 to 100, of any sentences' counts; 0 if nothing is right."""
+        """The score of any counts, from 0 to 100; 0 if nothing is right."""
         right, *others = counts.sum(0).tolist()
         return 100.0 * self.of_counts(right, *others) if right else 0.0
 
@@ -91,8 +93,8 @@ class Metric:
 def _tokens(
     tags: Sequence[str], predicted: Sequence[str], scheme: str
 ) -> tuple[int, int, int]:
-    # Tags of IOBES are compared as those of IOB2, so that the scheme of
-    # training does not change the score.
+    # IOBES tags are compared as IOB2, so that the score does not depend on the
+    # scheme of training.
     pairs = zip(_as_iob2(tags, scheme), _as_iob2(predicted, scheme))
     right = sum(a == b for a, b in pairs)
     return right, len(tags), len(tags)
@@ -132,11 +134,11 @@ def _f1(right: int, predicted: int, gold: int) -> float:
 
 #: Percentage of tokens whose predicted tag is the right one.
 token_accuracy = Metric(_tokens, lambda right, predicted, gold: right / gold)
-#: Micro-averaged F1 of spans: right where type and both ends are right. Wrong
-#: sequences are read as the scorer of the shared tasks does, conlleval: an I-X
-#: that nothing opened opens a span. Spans are seqeval's.
+#: Micro-averaged F1 of spans; a span is right if its type and both ends are.
+#: Invalid sequences are read as by conlleval, the scorer of the shared tasks:
+#: an I-X without a preceding B-X opens a span. The spans equal seqeval's.
 span_f1 = Metric(_spans, _f1)
-#: The same where there is no span in what is not written as the scheme demands.
+#: The same, but invalid sequences contain no spans.
 span_f1_strict = Metric(_strict_spans, _f1)
 
 METRICS: dict[str, Metric] = {
@@ -158,22 +160,22 @@ def get(name: str) -> Metric:
 def by_type(
     gold: Sentences, predicted: Sentences, scheme: str = ""
 ) -> dict[str, dict[str, Any]]:
-    """Precision, recall and F1 of each type of span, or of each tag of words.
+    """Precision, recall and F1 of each span type, or of each tag of words.
 
     Args:
         gold: the right tags of each sentence.
-        predicted: the predicted ones.
-        scheme: of both; "" for tags of words.
+        predicted: the predicted tags.
+        scheme: the scheme of both; "" for tags of words.
 
     Returns:
         {type: {"precision": score, "recall": score, "f1": score,
-                "support": count}}, sorted; support is how many are right.
+                "support": count}}, sorted; support counts the gold ones.
     """
     if not scheme:
         return _by_tag(gold, complete(gold, predicted))
     predicted = complete(gold, predicted)
     types = {
-        span.type or "_"  # as seqeval calls it
+        span.type or "_"  # seqeval's name of it
         for tags in (*gold, *predicted)
         for span in span_schemes.spans(tags)
     }
@@ -181,7 +183,7 @@ def by_type(
         return {}
     from seqeval.metrics import sequence_labeling
 
-    # seqeval does not take an empty list of sentences.
+    # seqeval refuses an empty list of sentences.
     precision, recall, _, support = (
         sequence_labeling.precision_recall_fscore_support(
             [*(list(tags) for tags in gold), []],
@@ -236,20 +238,20 @@ def conll_lines(
     predicted: Sentences,
     scheme: str = "",
 ) -> Iterator[str]:
-    """Yields `token gold predicted` lines, which conlleval and others read.
+    """Yields `token gold predicted` lines for conlleval and other scorers.
 
-    Columns are separated by one space, sentences by a blank line. Tags of
-    IOBES are written in IOB2, which every scorer reads; others as they are.
-    White space within a token becomes `_`, since it would make another column.
+    Columns are separated by one space, sentences by a blank line. IOBES tags
+    are written as IOB2, which every scorer reads; other tags are unchanged.
+    White space within a token becomes `_`, as it would start another column.
 
     Args:
-        tokens: of each sentence.
+        tokens: the tokens of each sentence.
         gold: the right tags of each sentence.
-        predicted: the predicted ones.
-        scheme: of the tags; "" for tags of words.
+        predicted: the predicted tags.
+        scheme: the scheme of the tags; "" for tags of words.
 
     Raises:
-        ValueError: tokens, tags and predictions do not fit together.
+        ValueError: the lengths of tokens, tags and predictions differ.
     """
     sentences = zip(tokens, gold, complete(gold, predicted), strict=True)
     for words, gold_tags, predicted_tags in sentences:
@@ -259,14 +261,14 @@ def conll_lines(
 
 
 def conll_sentence(tokens: Sequence[str], *columns: Sequence[str]) -> str:
-    """The lines of a sentence's columns, and the blank line behind it.
+    """The lines of a sentence's columns, and a blank line.
 
     Args:
-        tokens: white space within one becomes `_`.
-        columns: of tags, as long as the tokens.
+        tokens: the tokens; white space within one becomes `_`.
+        columns: columns of tags, as long as the tokens.
 
     Raises:
-        ValueError: tokens and columns do not fit together.
+        ValueError: the lengths of tokens and columns differ.
     """
     lines = [
         " ".join(["_".join(token.split()) or "_", *tags])
@@ -282,5 +284,5 @@ def _as_iob2(tags: Sequence[str], scheme: str) -> Sequence[str]:
 def names_of(
     numbers: Iterable[Iterable[int]], labels: Sequence[str]
 ) -> list[list[str]]:
-    """Sentences of tag numbers as sentences of tag names."""
+    """Converts sentences of tag ids to sentences of tag names."""
     return [[labels[number] for number in sentence] for sentence in numbers]

@@ -1,25 +1,25 @@
-"""From which probability on a label is given, chosen on examples."""
+"""Probability thresholds of labels, chosen on examples."""
 
 import numpy as np
 
 HALF = 0.5
-#: Above all probabilities.
+#: Above every probability.
 _NEVER = float(np.nextafter(np.float32(1), np.float32(2)))
-# Fewer examples tell no threshold of a label's own.
+# With fewer examples, a label gets no threshold of its own.
 _FEW = 3
 
 
 def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
-    """The threshold of the best F1 of a label.
+    """The threshold with a label's best F1.
 
     Args:
         labels: bool [n].
         scores: float [n].
 
     Returns:
-        A number half-way between two scores, so that none is near it; of
-        equal F1 the one nearest to 0.5, which is also returned where no
-        example has the label.
+        A number half-way between two scores, so that no score is close to it.
+        Of thresholds with equal F1, the one nearest to 0.5. If no example has
+        the label, 0.5.
     """
     if not labels.any():
         return HALF
@@ -30,26 +30,27 @@ def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
 
 
 def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
-    """The thresholds of all labels with which their micro F1 is best.
+    """The thresholds of all labels that maximise micro F1.
 
-    Each label's best F1 is none of it: a rare label that a model does not know
-    has its best F1 where most examples get it (Lipton et al. 2014, "Optimal
-    Thresholding of Classifiers to Maximize F1 Measure"), and all those count
-    against the others. With the micro F1 F, each label for itself has the most
-    of 2 correct - F given; F grows until it stays, at the best there is
-    (Dinkelbach 1967, "On Nonlinear Fractional Programming").
+    The best F1 of each single label is no substitute. A rare label that the
+    model does not know has its best F1 if most examples get it (Lipton et al.
+    2014, "Optimal Thresholding of Classifiers to Maximize F1 Measure"), and
+    these examples lower the micro F1. Given a micro F1 of F, each label
+    separately maximises 2 correct - F predicted. F grows until it is constant,
+    which is the optimum (Dinkelbach 1967, "On Nonlinear Fractional
+    Programming").
 
-    Labels that one or two examples have share a threshold, which is settled by
-    all of these examples: alone, each would take the chance that a single
-    example has some score for a rule, and be given to far too many others.
+    Labels with one or two examples share a threshold, which is fitted on all
+    these examples. With a threshold of its own, each would follow the chance
+    score of a single example, and be predicted far too often.
 
     Args:
         labels: bool [n, labels].
         scores: float [n, labels].
 
     Returns:
-        Of each label a number as `best_threshold` returns it, 0.5 where no
-        example has it; one above all scores where giving it never is best.
+        For each label a number as of `best_threshold`: 0.5 if no example has
+        the label, and a number above all scores if never predicting it is best.
     """
     count = labels.sum(0)
     is_rare = (count > 0) & (count < _FEW)
@@ -76,16 +77,16 @@ def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
 def _micro_cuts(
     labels: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `_cuts`, with the one that gives a label to no example.
+    """The result of `_cuts`, with one more cut that selects no example.
 
-    Of a label that no example has there is 0.5 alone.
+    For a label that no example has, 0.5 is the only cut.
     """
     if not labels.any():
         edge, none = np.array([HALF]), np.array([0])
         return edge, none, np.array([np.sum(scores >= HALF)])
     edges, correct, predicted = _cuts(labels, scores)
     never = (scores.max() + 1.0) / 2
-    if never > 1.0 - 1e-6:  # Which float32 may take for the score.
+    if never > 1.0 - 1e-6:  # float32 may not tell it from the score.
         never = _NEVER
     return (
         np.append(never, edges),
@@ -97,9 +98,9 @@ def _micro_cuts(
 def _gaining(
     edges: np.ndarray, correct: np.ndarray, predicted: np.ndarray, f1: float
 ) -> int:
-    """The place of the cut that adds most to a micro F1.
+    """The index of the cut that adds most to micro F1.
 
-    Of equal ones that nearest to 0.5.
+    Of equal cuts, the one nearest to 0.5.
     """
     gains = 2.0 * correct - f1 * predicted
     best = np.flatnonzero(gains >= gains.max() - 1e-9)
@@ -109,7 +110,7 @@ def _gaining(
 def threshold_of_precision(
     labels: np.ndarray, scores: np.ndarray, precision: float
 ) -> tuple[float | None, float]:
-    """The lowest threshold with a precision: that of the highest recall.
+    """The lowest threshold with a precision, and so the highest recall.
 
     Args:
         labels: bool [n].
@@ -117,8 +118,8 @@ def threshold_of_precision(
         precision: from 0 to 1, of the examples that reach the threshold.
 
     Returns:
-        A number half-way between two scores, or None where no threshold has
-        that precision; and the highest precision that one has.
+        A number half-way between two scores, or None if no threshold has that
+        precision; and the highest precision of any threshold.
     """
     if not labels.any():
         return None, 0.0
@@ -132,19 +133,19 @@ def threshold_of_precision(
 def _cuts(
     labels: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All thresholds, high to low, and how many are right and are given.
+    """All thresholds from high to low, with true and predicted positives.
 
-    Scores are compared as float32, as which runs and exports give them: what
-    only float64 tells apart no threshold can.
+    Scores are compared as float32, as runs and exports give them. Scores that
+    differ only in float64 cannot be separated by a threshold.
     """
     scores = np.asarray(scores, np.float32)
     order = np.argsort(-scores, kind="stable")
     values = scores[order].astype(np.float64)
-    # Each cut is behind the last of equal scores.
+    # Each cut is after the last of equal scores.
     cuts = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
     correct = np.cumsum(labels[order])[cuts]
     below = np.append(values[cuts[:-1] + 1], 0.0)
     edges = (values[cuts] + below) / 2
-    # Half-way between neighbours float32 has nothing, and may round down.
+    # Float32 has no number half-way between neighbours and may round down.
     edges = np.where(edges.astype(np.float32) > below, edges, values[cuts])
     return edges, correct, cuts + 1

@@ -1,7 +1,7 @@
 """Scores of translations, from 0 to 100, by sacrebleu.
 
-Every score comes with sacrebleu's signature, which says how it was computed:
-scores of different signatures cannot be compared.
+Every score has sacrebleu's signature, which says how it was computed. Scores
+with different signatures are not comparable.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,9 +15,9 @@ from mtl_tf.core.names import look_up
 from mtl_tf.text.translation import without_region
 
 Texts = Sequence[str]
-# BLEU's n-grams.
+# The largest n of BLEU's n-grams.
 _ORDERS = 4
-#: What stands for words outside the training vocabulary (Dong et al. 2015).
+#: Replaces words outside the training vocabulary (Dong et al. 2015).
 UNKNOWN = "UNK"
 
 
@@ -42,30 +42,30 @@ def bleu(
 
     Args:
         hypotheses: n translations, real text.
-        references: n right ones.
-        tokenizer: how sacrebleu splits texts: "none" for texts that are
-            tokens between spaces, "13a", "intl", "char", ...; "" for what it
-            takes for the language.
-        language: of the texts, such as "de".
-        lowercase: whether case does not count.
+        references: n reference translations.
+        tokenizer: how sacrebleu splits texts: "none" for texts with tokens
+            between spaces, "13a", "intl", "char", ...; "" for its default for
+            the language.
+        language: the language of the texts, such as "de".
+        lowercase: whether to ignore case.
 
     Returns:
         The score; 0 if there are no texts.
 
     Raises:
         ConfigError: sacrebleu has no such tokenizer, or cannot use it.
-        ValueError: there are more or fewer hypotheses than references.
+        ValueError: the numbers of hypotheses and references differ.
     """
     metric = sacrebleu_bleu(tokenizer, language, lowercase=lowercase)
     return _score(metric, hypotheses, references)
 
 
 def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
-    """sacrebleu's `BLEU`.
+    """Makes sacrebleu's `BLEU`.
 
     Args:
-        tokenizer: as `bleu` has it.
-        language: as `bleu` has it.
+        tokenizer: as for `bleu`.
+        language: as for `bleu`.
         **options: further arguments of `BLEU`.
 
     Raises:
@@ -79,7 +79,7 @@ def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
         return BLEU(
             tokenize=tokenizer or None,
             trg_lang=without_region(language),
-            # It would warn of texts that are tokens, which ours may be.
+            # Otherwise it warns about tokenized texts, which ours may be.
             force=True,
             **options,
         )
@@ -91,13 +91,13 @@ def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
 
 
 class SummedBleu:
-    """Corpus BLEU from counts of single texts, which add up.
+    """Corpus BLEU from counts of single texts, which are summed.
 
-    So any part of a corpus, which a bootstrap draws by the thousand, is scored
-    without reading texts again. The score is that of `bleu`.
+    So any part of a corpus is scored without reading texts again; a bootstrap
+    draws thousands of parts. The score equals that of `bleu`.
 
     Args:
-        tokenizer, language, lowercase: as of `bleu`.
+        tokenizer, language, lowercase: as for `bleu`.
 
     Raises:
         ConfigError: sacrebleu has no such tokenizer, or cannot use it.
@@ -106,8 +106,8 @@ class SummedBleu:
     def __init__(
         self, tokenizer: str = "", language: str = "", lowercase: bool = False
     ):
-        # Only the counts of single texts are used, not their scores, of which
-        # sacrebleu would warn without `effective_order`.
+        # Only the counts of single texts are used. sacrebleu would warn about
+        # their scores without `effective_order`.
         self._metric = sacrebleu_bleu(
             tokenizer, language, lowercase=lowercase, effective_order=True
         )
@@ -115,16 +115,16 @@ class SummedBleu:
     def counts(
         self, hypotheses: Texts, references: Sequence[Texts]
     ) -> np.ndarray:
-        """What each text adds.
+        """The counts of each text.
 
         Args:
             hypotheses: n texts.
-            references: those of each.
+            references: the references of each.
 
         Returns:
-            int64 [n, 10]: the n-grams of n = 1 to 4 that are right, those
-            there are, and the lengths of the text and of the nearest
-            reference, in tokens.
+            int64 [n, 10]: the matching n-grams for n = 1 to 4, the n-grams of
+            the text, and the lengths in tokens of the text and of the closest
+            reference.
         """
         rows = []
         for hypothesis, right in zip(hypotheses, references, strict=True):
@@ -134,7 +134,7 @@ class SummedBleu:
         return np.array(rows, np.int64).reshape(-1, 2 * _ORDERS + 2)
 
     def score(self, counts: np.ndarray) -> float:
-        """From 0 to 100, of some texts' counts [m, 10]."""
+        """The score of some texts' counts [m, 10], from 0 to 100."""
         *grams, length, reference_length = counts.sum(0).astype(int).tolist()
         bleu = self._metric.compute_bleu(
             grams[:_ORDERS], grams[_ORDERS:], length, reference_length, "exp"
@@ -143,26 +143,26 @@ class SummedBleu:
 
 
 class SummedChrf:
-    """Corpus chrF2 from counts of single texts; as `SummedBleu`."""
+    """Corpus chrF2 from counts of single texts, as `SummedBleu`."""
 
     def __init__(self):
         from sacrebleu.metrics import CHRF
 
-        # What sacrebleu's own bootstrap draws from has no public name.
+        # sacrebleu has no public name for what its own bootstrap uses.
         self._metric = CHRF()
 
     def counts(
         self, hypotheses: Texts, references: Sequence[Texts]
     ) -> np.ndarray:
-        """What each text adds.
+        """The counts of each text.
 
         Args:
             hypotheses: n texts.
-            references: of each its only one, in a sequence.
+            references: for each text a sequence of its only reference.
 
         Returns:
-            int64 [n, 18]: the n-grams of the text, of the reference and of
-            both, for each of n = 1 to 6.
+            int64 [n, 18]: the numbers of n-grams of the text, of the reference
+            and of both, for each of n = 1 to 6.
         """
         right = [reference for (reference,) in references]
         if len(right) != len(hypotheses):
@@ -173,7 +173,7 @@ class SummedChrf:
         return np.array(rows, np.int64).reshape(-1, 3 * self._metric.char_order)
 
     def score(self, counts: np.ndarray) -> float:
-        """From 0 to 100, of some texts' counts [m, 18]."""
+        """The score of some texts' counts [m, 18], from 0 to 100."""
         sums = counts.sum(0).tolist()
         return float(self._metric._compute_score_from_stats(sums).score)
 
@@ -194,7 +194,7 @@ def chrf(
     tokenizer: str = "",
     language: str = "",
 ) -> Score:
-    """chrF2 of characters up to 6-grams (Popovic 2015); takes no tokenizer."""
+    """chrF2 of character n-grams up to 6 (Popovic 2015); ignores tokenizer."""
     from sacrebleu.metrics import CHRF
 
     del tokenizer, language
@@ -221,7 +221,7 @@ def _score(metric: Any, hypotheses: Texts, references: Texts) -> Score:
         raise ValueError(
             f"{len(references)} references, but {len(hypotheses)} hypotheses"
         )
-    # A signature is only known after a score.
+    # sacrebleu knows its signature only after it has computed a score.
     texts = (hypotheses, references) if len(references) else ([""], [""])
     value = metric.corpus_score(list(texts[0]), [list(texts[1])]).score
     signature = str(metric.get_signature())

@@ -1,11 +1,11 @@
-"""What is raised of an example that a metric cannot score."""
+"""The exception for examples that a metric cannot score."""
 
 
 class Unscored(ValueError):
-    """An example lacks what a metric has to know of it.
+    """An example lacks what a metric needs.
 
     Attributes:
-        number: place of the example among those that were given.
+        number: the example's index among the given ones.
         fault: what is wrong with it.
     """
 

@@ -1,4 +1,4 @@
-"""Means of the probabilities of several runs, and which runs to take.
+"""Averages the probabilities of several runs, and chooses the runs.
 
 The greedy choice of members with repetition is that of Caruana et al. 2004,
 "Ensemble selection from libraries of models" (section 2).
@@ -22,14 +22,14 @@ VALIDATION = "validation"
 
 
 def check_type(name: str, task_type: str) -> Probabilities:
-    """What the probabilities of a type's tasks mean.
+    """The meaning of the probabilities of a task type.
 
     Args:
-        name: of a task, for the message.
-        task_type: its type.
+        name: a task's name, for the message.
+        task_type: the task's type.
 
     Raises:
-        ConfigError: it has none.
+        ConfigError: the type has no probabilities.
     """
     kind = task_types.of(task_type).probabilities
     if kind is None:
@@ -42,7 +42,7 @@ def check_type(name: str, task_type: str) -> Probabilities:
 
 
 def kind_of(task: TaskPredictions, path: str) -> Probabilities:
-    """What a task's probabilities mean.
+    """The meaning of a task's probabilities.
 
     Raises:
         ConfigError: it has none.
@@ -104,7 +104,7 @@ def _like(
 
 
 def _rows(labels: Any, width: int) -> np.ndarray:
-    """Labels without the places behind a task's own."""
+    """Labels without the padding after a task's own."""
     labels = np.asarray(labels)
     return labels[:, :width] if labels.ndim == 2 else labels
 
@@ -112,7 +112,7 @@ def _rows(labels: Any, width: int) -> np.ndarray:
 def combined(
     members: Mapping[str, Sequence[System]], weights: Sequence[float]
 ) -> dict[str, System]:
-    """What the weighted mean says, by split and task."""
+    """The predictions of the weighted mean, by split and task."""
     fitted = {
         name: fitted_on(
             averaged([run[name] for run in members[VALIDATION]], weights)
@@ -133,13 +133,13 @@ def combined(
 def averaged(
     tasks: Sequence[TaskPredictions], weights: Sequence[float]
 ) -> TaskPredictions:
-    """The first of several predictions with the mean of all probabilities.
+    """The first of several predictions, with the mean of all probabilities.
 
-    It knows nothing of what the runs have settled on validation examples.
+    It has none of the values that the runs fitted on validation examples.
 
     Args:
-        tasks: of the same examples, with the labels in one order.
-        weights: of each, not all 0.
+        tasks: predictions for the same examples, with labels in one order.
+        weights: a weight for each, not all 0.
     """
     total = sum(weights)
     scores = sum(
@@ -151,7 +151,7 @@ def averaged(
     return dataclasses.replace(
         tasks[0],
         scores=scores,
-        # Of an ensemble what no member has trained on.
+        # An ensemble's clean part is what no member has trained on.
         clean=np.logical_and.reduce(clean) if clean else None,
         losses=None,
         confidences=None,
@@ -170,7 +170,7 @@ def _described(task: TaskPredictions) -> dict[str, Any]:
 
 
 def fitted_on(task: TaskPredictions) -> dict[str, Any]:
-    """What the type settles on validation examples, of the mean."""
+    """What the type fits on validation examples, for the mean."""
     types, described = prediction_types.of(task.type), _described(task)
     if not types.fits or not len(task.labels):
         return {}
@@ -198,18 +198,18 @@ def greedy(
 ) -> tuple[list[float], list[dict[str, Any]]]:
     """Chooses members one by one, with repetition (Caruana et al. 2004).
 
-    It begins with the best run and adds in each round the one with which the
-    mean of the tasks' primary scores is highest; of equal ones that of the
-    least loss. The best bag of all rounds counts: how often a run is in it is
-    its weight.
+    It begins with the best run. Each round adds the run with which the mean of
+    the tasks' primary scores is highest; of equal ones, the one with the lowest
+    loss. The result is the best bag of all rounds; a run's weight is its share
+    of the bag.
 
     Args:
-        runs: what each said of the validation examples.
-        rounds: how many runs are added at most.
-        paths: of the runs.
+        runs: the predictions of each run for the validation examples.
+        rounds: the largest number of runs to add.
+        paths: the paths of the runs.
 
     Returns:
-        The weights, which sum to 1, and of each round "path" and "mean".
+        The weights, which sum to 1, and for each round "path" and "mean".
     """
     counts = np.zeros(len(runs))
     best, weights = (-np.inf, -np.inf), counts
@@ -231,7 +231,7 @@ def greedy(
 def _standing(
     runs: Sequence[System], weights: np.ndarray
 ) -> tuple[float, float]:
-    """The mean score of a bag, and its loss with a minus."""
+    """The mean score of a bag, and its negative loss."""
     predictions = combined({VALIDATION: runs}, weights)[VALIDATION]
     loss = np.mean([np.mean(task.losses) for task in predictions.values()])
     return mean(predictions), -float(loss)

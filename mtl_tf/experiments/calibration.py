@@ -1,4 +1,4 @@
-"""Fits temperatures and thresholds to trained runs, and shows what changed."""
+"""Fits temperatures and thresholds to trained runs, and shows the effect."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,30 +29,29 @@ def calibrate(
     split: str = "test",
     directories: tuple[str | None, str | None] = (None, None),
 ) -> dict[str, Any]:
-    """Settles a run's temperatures and thresholds anew, on validation examples.
+    """Fits a run's temperatures and thresholds anew, on validation examples.
 
-    They replace those that were settled before. What the run keeps of its
-    predictions, on these splits and on others, is written anew, too; its
-    `results.json` stays what the training wrote.
+    They replace the former ones. The run's saved predictions on all splits are
+    updated, too. Its `results.json` remains as the training wrote it.
 
     Args:
-        model_dir: a run directory, also one of a model for each task.
-        temperature: whether to fit temperatures; without it there are none.
-        thresholds: by task labels and the precision that each is to have at
-            least; 0 for its best F1.
-        split: that is scored, beside the validation split.
+        model_dir: a run directory, also of a run with a model for each task.
+        temperature: whether to fit temperatures; otherwise there are none.
+        thresholds: by task, labels and the lowest precision of each; 0 for the
+            best F1.
+        split: the split to score besides the validation split.
         directories: `data_dir` and `manual_dir`.
 
     Returns:
-        By task "fitted", what was settled, and "splits": by split "primary",
-        the metric, and "before" and "after", each with the metric's score and
-        what `probabilities.quality` returns.
+        For each task "fitted", the fitted values, and "splits": for each split
+        "primary", the metric, and "before" and "after", each with the metric's
+        score and the result of `probabilities.quality`.
 
     Raises:
-        ConfigError: an unknown task or label, one that is named twice, more
-            labels than the task may have thresholds, or a precision that no
-            threshold has.
-        RunError: it is not the directory of a trained run.
+        ConfigError: an unknown task or label, a label named twice, more labels
+            than the task may have thresholds for, or a precision that no
+            threshold reaches.
+        RunError: it is no directory of a trained run.
     """
     thresholds = dict(thresholds or {})
     runs = [mtl_tf.load(folder.path) for folder in run_folders(model_dir)]
@@ -75,7 +74,7 @@ def calibrate(
         f"no task of {model_dir} has probabilities of whole examples, which "
         f"are of labels of texts: its type is {' or '.join(sorted(types))}"
     )
-    # Before the splits are scored, which may take long.
+    # Before scoring the splits, which may take long.
     if not any(task_types.of(name).probabilities for name in types):
         raise none
     by_task: dict[str, Any] = {}
@@ -102,7 +101,7 @@ def _of_run(
     directories: tuple[str | None, str | None],
 ) -> dict[str, Any]:
     splits = list(dict.fromkeys(["validation", split]))
-    # Reading the group's texts takes longer than all the rest: once is enough.
+    # Reading the group's texts takes longest, so it is done only once.
     clean = CleanParts.of_config(run.config, *directories)
     labels = {n: [wish.label for wish in some] for n, some in wishes.items()}
     before = _scores(run, splits, directories, clean, labels)
@@ -160,7 +159,7 @@ def _scores(
 
 
 def _of_label(scores: Mapping[str, Any], label: str) -> dict[str, float]:
-    """Precision and recall of a label of a task's results."""
+    """Precision and recall of a label in a task's results."""
     if "confusion" in scores:
         names = scores["confusion"]["classes"]
         classes = metrics.of_classes(scores["confusion"]["matrix"])
@@ -171,10 +170,10 @@ def _of_label(scores: Mapping[str, Any], label: str) -> dict[str, float]:
 
 
 def table(by_task: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Rows of a table: each task on each split, before and after.
+    """The rows of a table: each task on each split, before and after.
 
     Args:
-        by_task: what `calibrate` returned.
+        by_task: the return value of `calibrate`.
     """
     rows = [("task", "split", "metric", "before", "after")]
     for name, task in by_task.items():
@@ -193,10 +192,10 @@ def table(by_task: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def settled_sentences(by_task: Mapping[str, Any]) -> Iterator[str]:
-    """What was settled, a sentence each task.
+    """The fitted values, one sentence for each task.
 
     Args:
-        by_task: what `calibrate` returned.
+        by_task: the return value of `calibrate`.
     """
     for name, task in by_task.items():
         settings = []

@@ -1,4 +1,4 @@
-"""Two runs, or two folders of seeds, example by example."""
+"""Compares two runs, or two folders of seeds, example by example."""
 
 import dataclasses
 import os
@@ -19,8 +19,8 @@ from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.significance import Difference, System
 from mtl_tf.runs.run_folders import runs_of
 
-# Where a directory holds runs of single tasks: trained separately, or the new
-# tasks of a transfer.
+# The folders of single-task runs: trained separately, or new tasks of a
+# transfer.
 _PARTS = ("tasks", "targets")
 
 
@@ -32,23 +32,23 @@ def compare(
     draws: int = 2000,
     metric: str = "",
 ) -> dict[str, Any]:
-    """Tells whether the second of two systems is better than the first.
+    """Tests whether the second of two systems is better than the first.
 
     Args:
         first, second: each a run directory, or a folder of them (`seed_1`,
-            `seed_2`, ..., as `experiments.reproduce` makes it).
-        split: of which both have kept what they said.
-        tasks: names of tasks; those that both have by default.
-        draws: of the bootstrap.
-        metric: of the tasks that have it, in place of their primary one.
+            `seed_2`, ..., as made by `experiments.reproduce`).
+        split: a split for which both have saved predictions.
+        tasks: names of tasks; by default those of both.
+        draws: the draws of the bootstrap.
+        metric: replaces the primary metric of tasks that have it.
 
     Returns:
-        "runs" (two lists of paths), "split", "draws", "tasks" {name: what
-        `significance.Difference` has} and "mean", the same of the means.
+        "runs" (two lists of paths), "split", "draws", "tasks" {name: the fields
+        of `significance.Difference`} and "mean", the same for the means.
 
     Raises:
-        RunError: a folder holds no run, or one without kept predictions; or
-            the runs were scored on other examples.
+        RunError: a folder holds no run, or one without saved predictions; or
+            the runs were scored on different examples.
         ConfigError: the runs have no task in common, or lack a named one.
     """
     paths = [runs_of(first), runs_of(second)]
@@ -80,7 +80,7 @@ def compare(
 
 
 def _by(metric: str, task: TaskPredictions) -> TaskPredictions:
-    """What was said of a task, with the metric as its primary one."""
+    """A task's predictions, with the metric as its primary one."""
     if metric not in task.metrics:
         return task
     others = [name for name in task.metrics if name != metric]
@@ -88,10 +88,10 @@ def _by(metric: str, task: TaskPredictions) -> TaskPredictions:
 
 
 def kept_predictions(path: str, split: str) -> System:
-    """What a run, or its runs of single tasks, said of each example.
+    """The saved predictions of a run, or of its single-task runs.
 
     Raises:
-        RunError: nothing was kept.
+        RunError: there are none.
     """
     folders = [path]
     for part in _PARTS:
@@ -121,10 +121,9 @@ def common_tasks(
     """The tasks that all runs have.
 
     Args:
-        runs: the names of each one's tasks, such as what
-            `kept_predictions` returned.
-        requested: those to take; all by default.
-        paths: of the runs, for messages.
+        runs: the task names of each run, such as from `kept_predictions`.
+        requested: the tasks to take; all by default.
+        paths: the runs' paths, for messages.
 
     Raises:
         ConfigError: there is none, or a requested one is not among them.
@@ -144,9 +143,9 @@ def common_tasks(
 def _check_same(
     sides: Sequence[Sequence[System]], paths: Sequence[list[str]]
 ) -> None:
-    """Refuses runs that were scored on other examples or by other metrics.
+    """Refuses runs that were scored on different examples or by other metrics.
 
-    Labels tell examples apart; where only texts are others, it warns.
+    Examples are compared by their labels. If only the texts differ, it warns.
     """
     first = sides[0][0]
     for side, folders in zip(sides, paths):
@@ -174,7 +173,7 @@ def _check_same(
 
 
 def _named(task: Any) -> list[Any]:
-    """The labels, of classes by name: runs may number them as they like."""
+    """The labels, with classes by name, as runs may number them differently."""
     names = task.class_names
     marks_labels = task_types.of(task.type).probabilities is not None
 
@@ -190,7 +189,7 @@ def _named(task: Any) -> list[Any]:
 
 
 def _progress(draws: int):
-    """Logs how far it is, every ten seconds."""
+    """Logs the progress every ten seconds."""
     last_logged = time.monotonic()
 
     def progress(count: int) -> None:
@@ -207,12 +206,12 @@ def table(
     titles: Sequence[str],
     columns: int | None = None,
 ) -> str:
-    """The comparison as lines for a terminal, a task each.
+    """The comparison as lines for a terminal, one for each task.
 
     Args:
-        comparison: what `compare` returns.
-        titles: how the runs are called.
-        columns: the terminal's width; None for lines of any length.
+        comparison: the return value of `compare`.
+        titles: the titles of the runs.
+        columns: the terminal's width; None for no limit.
     """
     rows = [("task", "examples", *titles, "gain", "95 % interval", "p")]
     for name, difference in [

@@ -1,7 +1,7 @@
-"""The mean of several runs' probabilities, scored beside the runs.
+"""The mean of several runs' probabilities, scored next to the runs.
 
-Means of probabilities are what Hansen and Salamon 1990, "Neural network
-ensembles", and Lakshminarayanan et al. 2017 take.
+Hansen and Salamon 1990, "Neural network ensembles", and Lakshminarayanan et al.
+2017 average probabilities, too.
 """
 
 import dataclasses
@@ -28,12 +28,12 @@ class Ensemble:
     """Runs whose probabilities are averaged.
 
     Attributes:
-        paths: of the runs.
-        weights: of each run; they sum to 1, and may be 0.
-        members: what each run said, by split and task.
-        combined: what their mean says, likewise.
-        steps: of a greedy choice, which run was added and the score on the
-            validation examples after it; None without such a choice.
+        paths: the runs' paths.
+        weights: the weight of each run; they sum to 1, and may be 0.
+        members: each run's predictions, by split and task.
+        combined: the predictions of their mean, likewise.
+        steps: for a greedy choice, the run added in each step, and the score on
+            the validation examples after it; else None.
     """
 
     paths: list[str]
@@ -44,18 +44,18 @@ class Ensemble:
 
     @property
     def best(self) -> int:
-        """The number of the run that is best on the validation examples."""
+        """The index of the best run on the validation examples."""
         return int(
             np.argmax([averaging.mean(m) for m in self.members[VALIDATION]])
         )
 
     def to_json(self, split: str, draws: int) -> dict[str, Any]:
-        """The scores in the form of `results.json`, and what stands beside.
+        """The scores in the form of `results.json`, with further results.
 
         Args:
-            split: that the results name first.
-            draws: of the paired bootstrap of the ensemble against the best
-                member, whose result is in "comparison".
+            split: the split that the results name first.
+            draws: the draws of the paired bootstrap that compares the ensemble
+                with the best member; its result is in "comparison".
         """
         splits = {
             name: evaluator.evaluate(predictions.values(), name)
@@ -83,7 +83,7 @@ class Ensemble:
         return results | ({} if self.steps is None else {"steps": self.steps})
 
     def _comparison(self, split: str, draws: int) -> dict[str, Any]:
-        """The ensemble against the member that validation says is best."""
+        """Compares the ensemble with the best member on validation examples."""
         best = self.best
         by_task, mean = significance.compare(
             [self.members[split][best]], [self.combined[split]], draws
@@ -100,7 +100,7 @@ class Ensemble:
 
 
 def _member(predictions: System, split: str) -> dict[str, Any]:
-    """A member's scores as `metrics.jsonl` has them, and the clean mean."""
+    """A member's scores in the form of `metrics.jsonl`, and the clean mean."""
     results = evaluator.evaluate(predictions.values(), split)
     clean = results["mean"].get("clean")
     return evaluator.brief(results) | (
@@ -116,27 +116,27 @@ def ensemble(
     directories: tuple[str | None, str | None] = (None, None),
     more_splits: Sequence[str] = (),
 ) -> Ensemble:
-    """Averages what runs say of the examples of their tasks.
+    """Averages runs' probabilities for the examples of their tasks.
 
-    A split that a run was not scored on is scored, and kept in the run as
-    `launch.evaluate --keep` does. What a task type settles on validation
-    examples, such as thresholds, is settled anew for the mean.
+    If a run was not scored on a split, it is scored now, and the predictions
+    are saved in the run, as by `launch.evaluate --keep`. What a task type fits
+    on validation examples, such as thresholds, is fitted anew for the mean.
 
     Args:
         model_dirs: run directories, of models or of the linear baseline, or
             folders of them (`seed_1`, `seed_2`, ...).
-        split: that is scored beside the validation split.
-        tasks: names of tasks; those that all runs have if empty.
-        rounds: of a greedy choice of the members on the validation examples;
-            0 takes all runs, each once.
+        split: the split to score besides the validation split.
+        tasks: names of tasks; if empty, those of all runs.
+        rounds: the rounds of a greedy choice of the members on the validation
+            examples; 0 takes each run once.
         directories: `data_dir` and `manual_dir`.
         more_splits: further splits to average.
 
     Raises:
         RunError: a folder holds no finished run, or the runs were scored on
-            other examples.
-        ConfigError: fewer than two runs, no task in common, or a task whose
-            type has no probabilities of whole examples.
+            different examples.
+        ConfigError: fewer than two runs, no task in common, or a task type
+            without probabilities of whole examples.
     """
     by_place: dict[str, str] = {}
     for model_dir in model_dirs:
@@ -186,7 +186,7 @@ def predictions_of(
     names: Sequence[str],
     directories: tuple[str | None, str | None],
 ) -> System:
-    """What a run says of a split; those of the tasks that lack it are scored.
+    """A run's predictions for a split; tasks that lack it are scored.
 
     Raises:
         RunError: it is a baseline, which cannot be scored again.
@@ -215,20 +215,20 @@ def save_probabilities(
     splits: Sequence[str],
     directories: tuple[str | None, str | None],
 ) -> list[str]:
-    """Writes the mean probabilities, for `training.teachers` of other runs.
+    """Saves the mean probabilities, for `training.teachers` of other runs.
 
     Args:
         result: the ensemble, with these splits.
-        folder: that gets `TASK.npz` of each task.
-        splits: whose examples the files hold.
+        folder: the folder that gets `TASK.npz` for each task.
+        splits: the splits of the saved examples.
         directories: `data_dir` and `manual_dir`.
 
     Returns:
         The paths of the files.
 
     Raises:
-        MtlError: as of `Task.dataset`; or the data are others than those
-            that were scored.
+        MtlError: as for `Task.dataset`; or the data differ from the scored
+            ones.
     """
     tasks = {}
     for folder_of_run in run_folders(result.paths[0]):
@@ -269,16 +269,16 @@ def save_probabilities(
 
 
 def table(results: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:
-    """Rows of a table: each member and the ensemble on a split.
+    """The rows of a table: the members and the ensemble on a split.
 
     Args:
-        results: what `Ensemble.to_json` returned.
+        results: the return value of `Ensemble.to_json`.
         split: one of its splits.
 
     Returns:
-        A row of headings, of each member and of the ensemble: name, weight,
-        the primary score of each task, their mean, and that of the clean
-        parts, if the ensemble has one.
+        A row of headings, one for each member and one for the ensemble: name,
+        weight, the primary score of each task, their mean, and the mean on the
+        clean parts, if the ensemble has one.
     """
     by_split = {results["split"]: results, **results["other_splits"]}
     combined = by_split[split]

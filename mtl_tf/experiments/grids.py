@@ -1,4 +1,4 @@
-"""What a sweep tries: settings of config fields, seeds and folds."""
+"""The runs of a sweep: settings of config fields, seeds and folds."""
 
 import ast
 import dataclasses
@@ -16,8 +16,8 @@ from mtl_tf.core.names import hint
 
 Settings = dict[str, Any]
 
-# How a trained model writes texts. Checkpoints are told apart, and settings
-# chosen, by a greedy search: see `System.quick_decoding`.
+# How a trained model writes texts. Checkpoints and settings are chosen with
+# greedy search: see `System.quick_decoding`.
 _SEARCHES = ("evaluation.decoding", "evaluation.answering")
 _SEARCH = ("beam", "n_best", "length_penalty", "replace_unknown")
 
@@ -28,10 +28,10 @@ class Cell:
 
     Attributes:
         settings: values by config field.
-        seed: the run's.
-        fold: of the cross-validation, or None.
-        folder: below the sweep's directory.
-        config: the run's.
+        seed: the run's seed.
+        fold: the tested fold of the cross-validation, or None.
+        folder: its folder in the sweep's directory.
+        config: the run's config.
     """
 
     settings: Settings
@@ -47,7 +47,7 @@ class Cell:
 
 
 def parse(text: str) -> dict[str, list]:
-    """Reads a grid.
+    """Parses a grid.
 
     Args:
         text: `field=value,value;field=value,value`, such as
@@ -79,7 +79,7 @@ def parse(text: str) -> dict[str, list]:
 
 
 def _key(value: Any) -> str:
-    """What equal values have in common: 0 and 0.0 are one setting."""
+    """A key that equal values share: 0 and 0.0 are one setting."""
     is_whole = isinstance(value, float) and value.is_integer()
     return repr(int(value) if is_whole else value)
 
@@ -107,13 +107,13 @@ def cells(
     """All runs of a sweep, setting by setting.
 
     Args:
-        config: what all cells start from.
+        config: the base config of all cells.
         grid: see `parse`.
-        folds: of cross-validation; 0 for none.
-        seeds: how many, from the config's `seed` on.
+        folds: the folds of cross-validation; 0 for none.
+        seeds: the number of seeds, from the config's `seed` on.
 
     Raises:
-        ConfigError: a field that the config does not have.
+        ConfigError: the config lacks a field.
     """
     checks.not_negative_integer("folds", folds)
     checks.positive_integer("seeds", seeds)
@@ -144,7 +144,7 @@ def _cell(
     cell_config = json.loads(json.dumps(config))
     cell_config.pop("sweep", None)
     if "sweep" in config:
-        # What a run is does not depend on which sweep it is part of.
+        # A run's config does not depend on the sweep that it belongs to.
         cell_config["sweep"] = {"grid": "", "folds": 0, "seeds": 1}
     cell_config["seed"] = seed
     if fold is not None:
@@ -160,9 +160,9 @@ def _cell(
 def _drop_optimizer_options(
     config: dict[str, Any], settings: Mapping[str, Any]
 ) -> None:
-    """Those of the config's optimizer, where a setting names another one.
+    """Drops the options of the config's optimizer if a setting names another.
 
-    As on the command line; those that the settings have can be set.
+    As on the command line; options in the settings can still be set.
     """
     optimizer = config.get("training", {}).get("optimizer", {})
     former = optimizer.get("name")
@@ -177,7 +177,7 @@ def _drop_optimizer_options(
 
 
 def setting_name(settings: Settings) -> str:
-    """A folder's name for settings, the same whatever else is in the grid."""
+    """The folder name of settings, which does not depend on the grid."""
     if not settings:
         return "as_configured"
     written = ",".join(f"{k}={v}" for k, v in settings.items())
@@ -216,7 +216,7 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
                 f"{'.'.join(parents[: depth + 1])}; "
                 f"{hint(name, known, elsewhere)}"
             )
-    # A choice with a name has options that the config need not spell out.
+    # A named choice has options that the config may leave out.
     if last not in group and "name" not in group:
         raise ConfigError(
             f"the grid's field {field} is unknown; "

@@ -1,4 +1,4 @@
-"""The runs that a table of a paper needs, and how far each of them is."""
+"""The runs for a table of a paper, and their progress."""
 
 import dataclasses
 import glob
@@ -19,7 +19,7 @@ from mtl_tf.experiments.table_report import Outcome
 from mtl_tf.runs.run_directory import RunDirectory
 
 FINISHED, FAILED, BEGUN, OPEN = "finished", "failed", "begun", "to do"
-#: The file that tells why a run failed.
+#: The file with the reason why a run failed.
 FAILURE = "failure.json"
 
 
@@ -28,9 +28,9 @@ class PlannedRun:
     """One row with one seed.
 
     Attributes:
-        row: what the paper says of it.
+        row: the paper's row.
         seed: the config's seed.
-        config: the resolved config, seed included.
+        config: the resolved config, including the seed.
         path: its run directory.
     """
 
@@ -51,7 +51,7 @@ class PlannedRun:
 
     @property
     def has_trained(self) -> bool:
-        """Whether it came so far that another config is refused there."""
+        """Whether it has trained, so that another config is refused there."""
         directory = RunDirectory(self.path)
         return directory.has_trained() or directory.has("sources")
 
@@ -64,21 +64,22 @@ def plan(
     rows: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> list[PlannedRun]:
-    """The runs of a table in their order: every row once, then once more.
+    """The runs of a table in order: every row once, then again.
 
-    So the table has no gaps as soon as the first seed is through.
+    So the table has no gaps once the first seed is finished.
 
     Args:
-        table: what to reproduce.
-        make_config: the config of a row; `MissingData` leaves it out, unless
-            `rows` names it.
-        model_dir: where the runs' directories are made.
-        seeds: how many, 1 to n; a row without randomness has the first only.
+        table: the table to reproduce.
+        make_config: makes the config of a row. If it raises `MissingData`, the
+            row is left out, unless `rows` names it.
+        model_dir: the parent of the runs' directories.
+        seeds: the number of seeds, 1 to n; a row without randomness has only
+            the first.
         rows: names of rows, all by default.
         columns: kinds of rows (`published.COLUMNS`), all by default.
 
     Raises:
-        ConfigError: an unknown row or column, or none is left.
+        ConfigError: an unknown row or column, or no row is left.
     """
     checks.positive_integer("seeds", seeds)
     planned = []
@@ -125,7 +126,7 @@ def _selected_rows(
 def unplanned(
     table: PublishedTable, planned: Sequence[PlannedRun], model_dir: str
 ) -> list[PlannedRun]:
-    """The runs of `model_dir` that have ended and are not planned."""
+    """The runs in `model_dir` that have ended and are not planned."""
     runs = []
     known = {run.path for run in planned}
     rows = {row.name: row for row in table.rows}
@@ -140,7 +141,7 @@ def unplanned(
 
 
 def outcomes(planned: Sequence[PlannedRun]) -> list[Outcome]:
-    """What became of runs: results, an error, or neither yet."""
+    """The outcomes of runs: results, an error, or neither yet."""
     result = []
     for run in planned:
         directory, results, failure = RunDirectory(run.path), None, ""
@@ -153,7 +154,7 @@ def outcomes(planned: Sequence[PlannedRun]) -> list[Outcome]:
 
 
 class Clock:
-    """Says how long the rest of the runs will take.
+    """Estimates the time that the remaining runs will take.
 
     Args:
         planned: all runs; the finished ones' training times are known.
@@ -167,11 +168,11 @@ class Clock:
                 self.add(outcome.row, run["wall_time"])
 
     def add(self, row: str, seconds: float) -> None:
-        """Notes how long a run of a row took."""
+        """Records the time of a run of a row."""
         self.seconds.setdefault(row, []).append(seconds)
 
     def left(self, runs: Sequence[PlannedRun]) -> str:
-        """The time left for those of `runs` that are not finished."""
+        """The time left for the unfinished ones of `runs`."""
         waiting = [run for run in runs if run.state != FINISHED]
         if not self.seconds:
             return f"{len(waiting)} left, time unknown until one is finished"

@@ -1,4 +1,4 @@
-"""Tables on those corpora that the user has."""
+"""Restricts tables to the corpora that the user has."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,15 +13,15 @@ from mtl_tf.tasks import registry
 
 
 class PresentTasks:
-    """Leaves those tasks out of configs whose corpora are not there.
+    """Removes tasks from configs if their corpora are not available.
 
     Args:
-        table: of a table that is not partial all tasks have to be there.
+        table: the table; if it is not partial, all tasks must be available.
         data_dir, manual_dir: see `mtl_tf.tasks.registry.present`.
 
     Attributes:
-        absent: the tasks that were left out, and why, by name.
-        thinned: the tasks that phases are without, by the config's name.
+        absent: the removed tasks, with the reasons, by name.
+        thinned: the tasks removed from phases, by the config's name.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class PresentTasks:
         self._known: dict[str, list] = {}
 
     def __call__(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The config, with the tasks that are there.
+        """The config with the available tasks.
 
         Raises:
-            DataError: none is there, or one is damaged.
+            DataError: none is available, or one is damaged.
             MissingData: a phase of the config's mixing has none.
         """
         if not self.table.partial:
@@ -63,11 +63,11 @@ class PresentTasks:
         }
 
     def check(self, planned: Sequence[PlannedRun]) -> None:
-        """Refuses missing corpora before the first run, where all are needed.
+        """Refuses missing corpora before the first run, if all are needed.
 
         Args:
-            planned: what is looked at, if the table is not partial and it is
-                not finished.
+            planned: the planned runs; unfinished ones are checked if the table
+                is not partial.
 
         Raises:
             DataError: a corpus of one of them is missing or damaged.
@@ -86,7 +86,7 @@ class PresentTasks:
     def _fractions(
         self, pipeline: Mapping[str, Any], present: set[str]
     ) -> dict[str, float]:
-        """The pipeline's, of the tasks that are there."""
+        """The pipeline's fractions for the available tasks."""
         fractions = {
             name: part
             for name, part in pipeline["fractions"].items()
@@ -102,7 +102,7 @@ class PresentTasks:
         return fractions
 
     def _reason(self, names: Sequence[str]) -> str:
-        """Why tasks are not there, or that nobody asked for them."""
+        """Why tasks are missing, or that they were not requested."""
         known = [
             reason for n, reason in self.absent.items() if _name(n) in names
         ]
@@ -111,7 +111,7 @@ class PresentTasks:
     def _mixing(
         self, config: str, mixing: Mapping[str, Any], present: set[str]
     ) -> dict[str, Any]:
-        """The pipeline's, whose phases have no task that is not there."""
+        """The pipeline's mixing, with phases of available tasks only."""
         if "phases" not in mixing:
             return dict(mixing)
         phases = []
@@ -147,12 +147,12 @@ class PresentTasks:
 
 
 def _scored(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The splits that the corpora have to have, to be scored."""
-    # Cross-validation makes the split that it scores.
+    """The splits that the corpora must have for scoring."""
+    # Cross-validation makes its own test split.
     folds = config["cross_validation"]["folds"]
     return () if folds else tuple(config["evaluation"]["splits"])
 
 
 def _name(entry: Any) -> str:
-    """The name of the task of an entry of one task."""
+    """The task name of an entry for a single task."""
     return entry.split("/")[-1] if isinstance(entry, str) else entry["name"]

@@ -1,4 +1,4 @@
-"""Reproducing a table of a paper: all its runs, resumable at any kill."""
+"""Reproduces a table of a paper; all its runs survive a kill."""
 
 import dataclasses
 import gc
@@ -39,15 +39,15 @@ from mtl_tf.runs.run_directory import RunDirectory
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What holds for all runs of a table.
+    """The settings of all runs of a table.
 
     Attributes:
-        data_dir: where prepared datasets are kept.
-        manual_dir: where the corpora's own files are.
+        data_dir: the directory of prepared datasets.
+        manual_dir: the directory of the corpora's own files.
         strategy: see `mtl_tf.training.strategies`.
-        command: for the report.
-        overrides: what was changed in every row's config, for the report.
-        absent: the tasks that were left out, and why, for the report.
+        command: the command, for the report.
+        overrides: fields changed in every row's config, for the report.
+        absent: the tasks left out and the reasons, for the report.
         thinned: the tasks that phases lack, by config, for the report.
     """
 
@@ -66,8 +66,8 @@ def find_table(name: str) -> PublishedTable:
     """The published table of that name.
 
     Args:
-        name: of one that comes with the package, or the place of one's own,
-            such as "my_table.py:TABLE"; see `own_functions.load`.
+        name: a table of the package, or the place of your own, such as
+            "my_table.py:TABLE"; see `own_functions.load`.
 
     Raises:
         ConfigError: there is none; the message lists the known ones.
@@ -92,17 +92,17 @@ def reproduce(
     model_dir: str,
     settings: Settings,
 ) -> dict[str, Any]:
-    """Does what is left of the planned runs and writes the table.
+    """Runs the unfinished planned runs and writes the table.
 
-    `table.md` and `table.json` in `model_dir` are written anew after every
-    run. A run that fails is recorded and the others go on; it is tried again
+    `table.md` and `table.json` in `model_dir` are updated after every run. If a
+    run fails, the failure is recorded and the others continue; it is retried
     the next time. A finished run is not repeated.
 
     Returns:
         The contents of `table.json`, see `table_report.build`.
 
     Raises:
-        Interrupted: a signal came; the same call continues.
+        Interrupted: a signal came; the same call resumes.
         RunError: `model_dir` is in use or holds runs with other configs.
     """
     folder = _TableFolder(table, planned, model_dir, settings)
@@ -124,20 +124,21 @@ def reproduce(
             _attempt(run, settings)
             clock.add(run.row.name, time.monotonic() - began)
             folder.write()
-        # At the end: corpus scores such as BLEU take minutes a pair of rows.
+        # Last, as corpus scores such as BLEU take minutes for each pair of
+        # rows.
         logging.info("Comparing each row with the one above it.")
         return folder.write(_comparisons(table, model_dir))
 
 
 @dataclasses.dataclass(frozen=True)
 class _TableFolder:
-    """The folder of a table: what was begun in it, and its report.
+    """The folder of a table: its runs and its report.
 
     Attributes:
-        table: what is reproduced.
+        table: the table to reproduce.
         planned: its runs.
-        path: of the folder.
-        settings: what holds for all runs.
+        path: the folder's path.
+        settings: the settings of all runs.
     """
 
     table: PublishedTable
@@ -146,7 +147,7 @@ class _TableFolder:
     settings: Settings
 
     def claim_setting(self) -> None:
-        """Refuses other overrides than those of the rows that are there."""
+        """Refuses overrides that differ from those of the existing rows."""
         directory = RunDirectory(self.path)
         setting = {
             "overrides": sorted(self.settings.overrides),
@@ -155,7 +156,7 @@ class _TableFolder:
         if not any(run.has_trained for run in self._runs()):
             directory.write("setting.json", setting)
         elif not directory.has("setting.json"):
-            return  # Made before there was such a file.
+            return  # The folder is older than this file.
         before = directory.read("setting.json")
         if before != setting:
             raise RunError(
@@ -183,8 +184,8 @@ class _TableFolder:
     ) -> dict[str, Any]:
         """Writes `table.json` and `table.md` from the runs' directories.
 
-        Other rows and seeds of the folder that have ended, and the commands
-        of earlier calls, stay in the table.
+        Ended runs of other rows and seeds in the folder, and the commands of
+        earlier calls, stay in the table.
         """
         report = table_report.build(
             self.table,
@@ -205,11 +206,11 @@ class _TableFolder:
         return [*self.planned, *unplanned(self.table, self.planned, self.path)]
 
     def _commands(self) -> list[str]:
-        """Those of earlier calls and this one, each once."""
+        """The commands of earlier calls and of this one, each once."""
         directory, known = RunDirectory(self.path), []
         if directory.has("table.json"):
             before = directory.read("table.json")
-            # Older tables have the last one alone.
+            # Older tables have only the last command.
             known = before.get("commands") or [before.get("command")]
         commands = dict.fromkeys([*known, self.settings.command])
         return list(filter(None, commands))
@@ -228,7 +229,7 @@ def _spelt(setting: Mapping[str, Any]) -> str:
 def _comparisons(
     table: PublishedTable, model_dir: str
 ) -> dict[str, dict[str, Any]]:
-    """Each row that can be compared with the one above it, by its name."""
+    """Compares rows with the row above them, by name, where possible."""
     compared: dict[str, dict[str, Any]] = {}
     above = None
     for row in table.rows:
@@ -255,12 +256,12 @@ def _comparisons(
 
 
 def _attempt(run: PlannedRun, settings: Settings) -> None:
-    """Does a run; writes down why it failed if it does."""
+    """Runs a planned run; records the reason if it fails."""
     failure = os.path.join(run.path, FAILURE)
     if os.path.exists(failure):
-        os.unlink(failure)  # It may be killed this time.
-    # A table holds a hundred models and more: each begins in a clean process
-    # state, and the one before is given back.
+        os.unlink(failure)  # The run may be killed this time.
+    # A table has a hundred models or more. Each starts in a clean Keras state,
+    # and the memory of the previous one is freed.
     keras.backend.clear_session()
     gc.collect()
     try:
@@ -270,7 +271,7 @@ def _attempt(run: PlannedRun, settings: Settings) -> None:
     except Interrupted:
         raise
     except Exception as error:
-        # A defect of one row must not cost the night's other rows.
+        # A defect in one row must not stop the other rows overnight.
         logging.error(
             "The row %s failed: %s",
             *(run.row.name, error),
@@ -281,7 +282,7 @@ def _attempt(run: PlannedRun, settings: Settings) -> None:
 
 
 def _link(path: str, targets: str) -> None:
-    """Lets `compare` find below a control's row what its new tasks said."""
+    """Links new tasks' predictions for `compare` into a control's row."""
     link = os.path.join(files.make_directory(path), os.path.basename(targets))
     if not os.path.lexists(link):
         os.symlink(os.path.relpath(targets, path), link)
@@ -290,7 +291,7 @@ def _link(path: str, targets: str) -> None:
 def _train(run: PlannedRun, settings: Settings) -> dict[str, Any]:
     directories = (settings.data_dir, settings.manual_dir)
     if run.row.column == published.BASELINE:
-        # Each imports what only its own rows need.
+        # Each branch imports only what its own rows need.
         from mtl_tf.baselines import linear
 
         return linear.train(run.config, run.path, *directories)

@@ -1,4 +1,4 @@
-"""A joint model beside models of one task each, of the same config."""
+"""Trains a joint model and single-task models of the same config."""
 
 import os
 from collections.abc import Mapping
@@ -20,23 +20,24 @@ def train(
 ) -> dict[str, Any]:
     """Trains a joint model, then a model for each task alone.
 
-    The second run stands in the folder `single` of the first; its primary
-    scores stand as "single" among the `yardsticks` of the first's tasks, in
-    what is returned, `results.json` and `results.md`. Stopped anywhere, the
-    same call continues.
+    The second run is in the folder `single` of the first. Its primary scores
+    are added as "single" to the `yardsticks` of the first run's tasks: in the
+    return value, `results.json` and `results.md`. A stopped call can be
+    repeated to resume.
 
     Args:
-        config: of the joint model; the others differ in `train_separately`
-            alone, so each has the epochs, and the words, of the joint one.
+        config: the config of the joint model. The others differ only in
+            `train_separately`, so each has the epochs and the words of the
+            joint one.
         model_dir: the run directory of the joint model.
-        **options: the others of `training_run.train`.
+        **options: the other arguments of `training_run.train`.
 
     Returns:
-        The contents of `results.json` of the joint model.
+        The contents of the joint model's `results.json`.
 
     Raises:
-        ConfigError: the config trains each task alone already.
-        MtlError: as `training_run.train`.
+        ConfigError: the config already trains each task separately.
+        MtlError: as for `training_run.train`.
     """
     if config["train_separately"]:
         raise ConfigError(
@@ -64,7 +65,7 @@ def train(
 
 
 def _parts(joint: dict[str, Any], single: dict[str, Any]):
-    """The scores of both runs, split by split."""
+    """The scores of both runs for each split."""
     yield joint, single
     for split, part in joint["other_splits"].items():
         yield part, single["other_splits"][split]

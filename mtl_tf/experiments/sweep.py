@@ -1,4 +1,4 @@
-"""Grid search, seeds and cross-validation: many runs and what they say."""
+"""Grid search, seeds and cross-validation: many runs and their summary."""
 
 import dataclasses
 import glob
@@ -42,26 +42,26 @@ def sweep(
     validate: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
     retry: bool = False,
 ) -> dict[str, Any]:
-    """Trains every cell of a grid and chooses the setting to go on with.
+    """Trains every cell of a grid and chooses the best setting.
 
-    A setting is chosen by its mean best validation score over its seeds and
-    folds; test scores are reported of the chosen setting alone, and choose
-    nothing. A setting of which a run failed is not chosen.
+    A setting is chosen by its mean best validation score over seeds and folds.
+    Test scores are reported only for the chosen setting, and play no part in
+    the choice. A setting with a failed run is not chosen.
 
-    Every cell is a run directory of its own, named by its settings, below
-    `model_dir/cells`. The same call again continues the cell that was stopped
-    and repeats no finished one; the grid may have grown meanwhile. What fails
-    is recorded, and the others go on.
+    Every cell is a run directory of its own, named by its settings, in
+    `model_dir/cells`. Repeating the call resumes the stopped cell and repeats
+    no finished one; the grid may have grown. Failures are recorded, and the
+    other cells continue.
 
     Args:
-        config: what all cells start from; its `sweep` says what is tried
-            (`grid`: see `grids.parse`; `folds`; `seeds`).
-        model_dir: holds `cells/`, `sweep.json` and `sweep.md`.
-        data_dir: where prepared datasets are kept.
-        manual_dir: where the corpora's own files are.
+        config: the base config of all cells. Its `sweep` has `grid` (see
+            `grids.parse`), `folds` and `seeds`.
+        model_dir: the directory of `cells/`, `sweep.json` and `sweep.md`.
+        data_dir: the directory of prepared datasets.
+        manual_dir: the directory of the corpora's own files.
         strategy: see `mtl_tf.training.strategies`.
         validate: called with the config of every cell before the first one
-            begins; returns the one to train with, or raises what is wrong.
+            begins; returns the config to train with, or raises an error.
         retry: train cells again that diverged in an earlier call. Without a
             change of the code they diverge again.
 
@@ -69,8 +69,8 @@ def sweep(
         The contents of `sweep.json`: see `sweep_report.report`.
 
     Raises:
-        MtlError: a mistake in the config or the grid, another config or
-            finished cells of another grid in `model_dir`, or no cell that
+        MtlError: a mistake in the config or the grid; another config, or
+            finished cells of another grid, in `model_dir`; or no cell
             succeeded.
         Interrupted: a signal came; the state is saved.
     """
@@ -100,10 +100,10 @@ def sweep(
 
 
 def _check_none_is_lost(run: RunDirectory, todo: Sequence[Cell]) -> None:
-    """Refuses a grid whose report would be without cells that are finished.
+    """Refuses a grid without some of the finished cells.
 
     Raises:
-        ConfigError: there are such; the message names the first.
+        ConfigError: there are such cells; the message names the first.
     """
     pattern = os.path.join(glob.escape(run.file("cells")), "*", "*")
     finished = sorted(
@@ -123,16 +123,16 @@ def _check_none_is_lost(run: RunDirectory, todo: Sequence[Cell]) -> None:
 def _check_options(
     todo: Sequence[Cell], directories: tuple[str | None, str | None]
 ) -> None:
-    """Refuses options that are wrong with whatever else a grid has.
+    """Refuses options that are wrong in every cell that has them.
 
-    Of a product of several fields some cells may be impossible: they fail by
-    themselves, as those whose files are wrong.
+    In a product of several fields, some cells may be impossible. These fail
+    individually, as do cells with wrong files.
 
     Raises:
         ConfigError: no cell with some value of the grid could be trained; the
             message is that of the first.
     """
-    # Cells of the same tasks read their files once.
+    # Cells with the same tasks read their files only once.
     tasks: dict[str, list[Task]] = {}
     values: dict[str, list[str]] = {}
     for cell in todo:
@@ -145,7 +145,7 @@ def _check_options(
                 tasks[key] = registry.resolve(entries, *directories, folds)
             training_run.check_options(cell.config, tasks[key])
         except DataError:
-            pass  # It is the cell's, as what is in its files.
+            pass  # Only this cell fails, as for errors in its files.
         except ConfigError as wrong:
             error = f"{cell}: {wrong}"
         for setting in cell.settings.items() or ("",):
@@ -161,9 +161,9 @@ class _Worker:
 
     Attributes:
         run: the sweep's directory.
-        cells: all of them.
-        directories: the data and manual directories.
-        strategy: its name.
+        cells: all cells.
+        directories: `data_dir` and `manual_dir`.
+        strategy: the strategy's name.
         clean: the clean parts, if they are the same for all cells.
         retry: whether to train diverged cells again.
     """
@@ -176,7 +176,7 @@ class _Worker:
     retry: bool
 
     def work(self, name: str) -> dict[str, Any]:
-        """Trains what is missing and writes the report after every cell."""
+        """Trains missing cells and writes the report after each."""
         outcomes = [self._known(cell) for cell in self.cells]
         missing = [n for n, outcome in enumerate(outcomes) if not outcome]
         logging.info(
@@ -195,7 +195,7 @@ class _Worker:
         return report
 
     def _known(self, cell: Cell) -> dict[str, Any] | None:
-        """What an earlier call found for a cell, or None."""
+        """The result of a cell from an earlier call, or None."""
         results, failed = (
             os.path.join(cell.folder, name)
             for name in ("results.json", _FAILED)
@@ -247,7 +247,7 @@ class _Worker:
             "error": f"{type(error).__name__}: {error}",
             "wall_time": seconds,
         }
-        # What diverged diverges again; anything else may have been repaired.
+        # Divergence would recur; the cause of other failures may be repaired.
         if diverged:
             self.run.write(os.path.join(cell.folder, _FAILED), outcome)
         return outcome

@@ -1,4 +1,4 @@
-"""A sweep's runs as one table, with the setting that validation chooses."""
+"""A sweep's runs as one table, with the setting chosen by validation."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ Outcome = Mapping[str, Any] | None
 def report(
     name: str, outcomes: Sequence[tuple[Cell, Outcome]]
 ) -> dict[str, Any]:
-    """Sums up the cells of a sweep.
+    """Summarises the cells of a sweep.
 
     Args:
-        name: of the config.
+        name: the config's name.
         outcomes: each cell with its `status`, "finished" (with
             `validation_mean`, `wall_time` and `results`), "diverged" or
-            "failed" (with `error`), or None if it is still to come.
+            "failed" (with `error`), or None if it has not run yet.
 
     Returns:
         A structure for `sweep.json`, scores from 0 to 100:
@@ -38,16 +38,16 @@ def report(
                           "mean": STATISTICS, "clean": STATISTICS,
                           "tasks": {name: STATISTICS}} or None}
 
-        with STATISTICS {"mean", "std", "runs"}; "std" is the sample standard
-        deviation over seeds and folds, None for a single run. The settings
-        stand from the best validation score to the worst.
+        with STATISTICS {"mean", "std", "runs"}. "std" is the sample standard
+        deviation over seeds and folds, None for a single run. The settings are
+        sorted from the best validation score to the worst.
     """
     groups: dict[str, list] = {}
     for cell, outcome in outcomes:
         key = setting_name(cell.settings)
         groups.setdefault(key, []).append((cell, outcome))
     settings = [_setting(key, group) for key, group in groups.items()]
-    # Stable: equal settings stay in the order of the grid.
+    # A stable sort keeps equal settings in the order of the grid.
     settings.sort(key=_rank)
     whole = [s for s in settings if not s["failed"] and not s["waiting"]]
     best = whole[0] if whole else None
@@ -110,7 +110,7 @@ def _primary(task: Mapping[str, Any] | None) -> float | None:
 
 
 def markdown(report: Mapping[str, Any]) -> str:
-    """The report as a Markdown page, with a newline at the end.
+    """The report as a Markdown page, with a final newline.
 
     Args:
         report: see `report`.

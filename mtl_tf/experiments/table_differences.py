@@ -1,4 +1,4 @@
-"""How the runs of a table differ from the paper's setting, in sentences."""
+"""Differences between a table's runs and the paper's setting, as text."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -14,13 +14,13 @@ def setting(
     overrides: Sequence[str],
     vectors: str,
 ) -> Iterator[str]:
-    """Word vectors, numbers of test texts and changed fields.
+    """Differences in word vectors, numbers of test texts and config fields.
 
     Args:
-        table: the paper's.
-        tasks: those of `table_report.build`.
+        table: the paper's table.
+        tasks: the tasks from `table_report.build`.
         overrides: fields changed in every row's config.
-        vectors: the file of pretrained vectors, "" for none.
+        vectors: the file of pretrained vectors, or "".
     """
     if vectors:
         paper = table.vectors or "none"
@@ -49,13 +49,13 @@ def coverage(
     finished: list[dict],
     absent: Mapping[str, str],
 ) -> Iterator[str]:
-    """Where the tasks and their metrics are not those of the paper.
+    """Differences in tasks and their metrics.
 
     Args:
-        table: the paper's.
-        tasks: those of `table_report.build`.
+        table: the paper's table.
+        tasks: the tasks from `table_report.build`.
         finished: the results of the finished runs.
-        absent: tasks that were left out, and why.
+        absent: the tasks left out, with the reasons.
     """
     if absent:
         yield (
@@ -94,12 +94,12 @@ def thinned_rows(
     thinned: Mapping[str, Sequence[str]],
     planned: Collection[str],
 ) -> Iterator[str]:
-    """Which rows are not what they are called, or not run, without tasks.
+    """Rows that are changed, or not run, because tasks are missing.
 
     Args:
-        table: the paper's.
-        thinned: by the name of a row's config, the tasks that it lacks.
-        planned: the names of the rows that are run.
+        table: the paper's table.
+        thinned: by the name of a row's config, the missing tasks.
+        planned: the names of the planned rows.
     """
     for row in table.rows:
         config = f"{table.config}_{row.config_row or row.name}"
@@ -114,5 +114,5 @@ def thinned_rows(
 
 
 def short_name(name: str) -> str:
-    """A task's name; one named by its group is called group/task."""
+    """A task's name; with its group, group/task."""
     return name.split("/")[-1]

@@ -9,7 +9,7 @@ from mtl_tf.evaluation.markdown_grid import grid
 from mtl_tf.evaluation.score_format import metric_title
 from mtl_tf.experiments import published
 
-# More tasks than this stand below each other, models side by side.
+# More tasks than this become rows, with models as columns.
 _WIDE = 6
 _THEIRS = " (the paper's)"
 _KINDS = {
@@ -90,7 +90,7 @@ def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
 
 
 def _totals(report: dict[str, Any]) -> Iterator[str]:
-    """The sum over tasks, where the paper has one."""
+    """The sum over tasks, if the paper has one."""
     name, show = report.get("total"), _Numbers(report["decimals"])
     if not name:
         return
@@ -135,7 +135,7 @@ def _sum(scores: list[float | None]) -> float | None:
 
 
 def _compared(report: dict[str, Any]) -> Iterator[str]:
-    """Each row beside the one above it."""
+    """Each row compared with the one above it."""
     rows = []
     show = _Numbers(max(report["decimals"], 1))
     for row in report["rows"]:
@@ -178,7 +178,7 @@ def _updates(ours: dict) -> str:
 
 
 def _scale(report: dict[str, Any]) -> str:
-    """What the numbers are."""
+    """The meaning of the numbers."""
     if not report["metric"]:
         return "Percentages"
     return f"{metric_title(report['metric'])} from 0 to 100"
@@ -193,7 +193,7 @@ def _has_paper(report: dict[str, Any]) -> bool:
 
 
 def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Scores by model and task; the longer of the two goes downwards."""
+    """Scores by model and task; the longer of the two are the rows."""
     columns = [["model", *(row["title"] for row in report["rows"])]]
     show = _Numbers(report["decimals"])
     for task in report["tasks"]:
@@ -217,7 +217,7 @@ def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _further_metrics(report: dict[str, Any]) -> Iterator[str]:
-    """Sections of the further metrics that the runs have."""
+    """Sections for further metrics of the runs."""
     show = _Numbers(report["decimals"])
     metrics = {
         metric: None
@@ -226,8 +226,7 @@ def _further_metrics(report: dict[str, Any]) -> Iterator[str]:
         if scores["mean"]["runs"]
     }
     for metric in metrics:
-        # The paper's figures beside a metric that is not its own would be
-        # read as if they compared.
+        # Figures of the paper next to another metric would seem comparable.
         has_paper = metric.startswith(published.PAPER) and _has_paper(report)
         header = ["model", *(t["title"] for t in report["tasks"]), "mean"]
         rows = []
@@ -275,7 +274,7 @@ def _orientation(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _titled(task: dict, tasks: list[dict]) -> str:
-    """A task's title, with its metric where not all have the same."""
+    """A task's title, with its metric if metrics differ."""
     if len({t["metric"] for t in tasks}) == 1:
         return task["title"]
     return f"{task['title']}, {metric_title(task['metric'])}"
@@ -283,7 +282,7 @@ def _titled(task: dict, tasks: list[dict]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _Numbers:
-    """Writes scores with as many decimals as the paper does."""
+    """Formats scores with the paper's number of decimals."""
 
     decimals: int
 
@@ -307,7 +306,7 @@ class _Numbers:
 
 
 class _Differences(_Numbers):
-    """Writes differences of scores, with their signs."""
+    """Formats differences of scores, with signs."""
 
     def number(self, value: float | None) -> str:
         return "-" if value is None else self.difference(value)
@@ -327,7 +326,7 @@ def _parameters(ours: dict) -> str:
         return "-"
     if models == 1:
         return f"{total:,}"
-    # Tasks with more classes have larger models.
+    # Models for tasks with more classes are larger.
     equal = total % models == 0
     return f"{models} x {total // models:,}" if equal else f"{total:,} in all"
 

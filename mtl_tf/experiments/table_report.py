@@ -1,4 +1,4 @@
-"""A reproduced table as data, beside the paper's figures."""
+"""A reproduced table as data, with the paper's figures."""
 
 import dataclasses
 import statistics
@@ -17,13 +17,13 @@ from mtl_tf.experiments.published import (
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a run.
+    """The outcome of a run.
 
     Attributes:
         row: the row's name.
-        seed: its seed.
+        seed: the run's seed.
         results: the contents of its `results.json`, or None.
-        failure: why it failed, "" if it did not.
+        failure: why it failed, or "".
     """
 
     row: str
@@ -45,27 +45,27 @@ def build(
     """The table as data.
 
     Args:
-        table: the paper's.
+        table: the paper's table.
         outcomes: the planned runs, finished or not.
-        commands: that made them.
+        commands: the commands that ran them.
         overrides: fields changed in every row's config.
-        vectors: the file of pretrained vectors, "" for none.
-        absent: tasks that were left out, and why.
-        thinned: of rows with phases, by the name of the row's config, the
-            tasks that they lack.
-        comparisons: by row what `compare.compare` tells of the row above it
-            and itself.
+        vectors: the file of pretrained vectors, or "".
+        absent: the tasks left out, with the reasons.
+        thinned: for rows with phases, by the name of the row's config, the
+            missing tasks.
+        comparisons: by row, the result of `compare.compare` for the row above
+            and the row.
 
     Returns:
         `table`, `paper`, `commands`, `split`, `decimals`, `tasks` (with the
         metrics and the numbers of test texts, ours and the paper's), `rows`
-        (each with `paper` and `ours`: per task, mean, clean mean, each as
-        mean, std and n over seeds; parameters, wall time, updates, precision,
-        the seeds and failures; of further metrics `others`; and `compared`,
-        the mean's part of `comparisons`), `gain` of a row over another
-        with the same seeds, or None, `orientation`: the paper's figures where
-        they are of another corpus, or None, `differences` of the setting,
-        `hardware` and `versions`.
+        (each with `paper` and `ours`: per task, mean and clean mean, each
+        as mean, std and n over seeds; parameters, wall time, updates,
+        precision, the seeds and failures; `others` for further metrics; and
+        `compared`, the mean's part of `comparisons`), `gain` of a row over
+        another with the same seeds, or None, `orientation`: the paper's
+        figures if they are for another corpus, or None, `differences` of
+        the setting, `hardware` and `versions`.
     """
     finished = [o.results for o in outcomes if o.results]
     tasks = [_task(table, task, finished) for task in table.tasks]
@@ -110,7 +110,7 @@ def _paper(
     table: PublishedTable, row: PublishedRow, tasks: list[dict]
 ) -> dict[str, Any]:
     scores = row.scores or (None,) * len(table.tasks)
-    # The mean of other tasks than ours compares with nothing.
+    # The paper's mean over other tasks than ours is not comparable.
     ours = [task["test"] is not None for task in tasks]
     same = [s for s, is_ours in zip(scores, ours) if is_ours or not any(ours)]
     is_complete = None not in same
@@ -153,7 +153,7 @@ def _ours(table: PublishedTable, outcomes: list[Outcome]) -> dict[str, Any]:
 
 
 def headline(table: PublishedTable) -> str:
-    """The metric that compares with the paper; "" for each task's own."""
+    """The metric to compare with the paper; "" for each task's own."""
     return table.metrics[0] if table.metrics else ""
 
 
@@ -177,7 +177,7 @@ def _spreads(
 
 
 def _metric_of(scores: Mapping, metric: str, fallback: bool) -> str:
-    """The metric, or the task's own if that is wanted in its place."""
+    """The metric, or, with `fallback`, else the task's own metric."""
     return scores["primary"] if fallback and metric not in scores else metric
 
 
@@ -202,7 +202,7 @@ def _means(results: dict, metric: str, fallback: bool) -> dict[str, Any]:
 def _gain(
     table: PublishedTable, outcomes: Sequence[Outcome], tasks: list[dict]
 ) -> dict[str, Any]:
-    """What a row has more than another: ours seed by seed, and the paper's."""
+    """How much a row gains over another: ours by seed, and the paper's."""
     rows = [table.row(name) for name in table.gain]
     papers = [_paper(table, row, tasks) for row in rows]
     of_tasks = [
@@ -225,7 +225,7 @@ def _gain(
 def _our_gain(
     table: PublishedTable, outcomes: Sequence[Outcome]
 ) -> dict[str, Any]:
-    """The differences between rows with the same seed, over the seeds."""
+    """The differences between rows with equal seeds, over the seeds."""
     metric = headline(table)
     minuend, subtrahend = (
         {o.seed: o.results for o in outcomes if o.row == name and o.results}
@@ -257,7 +257,7 @@ def _difference(
 
 
 def _orientation(table: PublishedTable | None) -> dict[str, Any] | None:
-    """The figures of a paper's table, which nobody ran here."""
+    """The figures of a paper's table that is not run here."""
     if table is None:
         return None
     tasks = [_task(table, task, []) for task in table.tasks]

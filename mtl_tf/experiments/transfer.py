@@ -1,4 +1,4 @@
-"""Transfer: train on all tasks but one, freeze what they share, train it.
+"""Transfer: train all tasks but one, freeze the shared part, train that one.
 
 The last column of Table 3 of Chen et al. (2018): "we take turns choosing 15
 tasks to train our model with multi-task learning, then the learned Meta-LSTM
@@ -38,45 +38,44 @@ def transfer(
     targets: Sequence[str] | None = None,
     control: str = "",
 ) -> dict[str, Any]:
-    """Takes turns over the tasks of a config; each is the new task once.
+    """Makes each task of a config the new task of a transfer in turn.
 
-    A turn trains one model jointly on the other tasks (`sources/<task>` below
-    `model_dir`), and then one on the task alone (`targets/<task>`) that starts
-    from the best weights of the first. The weights that the tasks share,
-    theta_m, are frozen; word vectors go on training; the task's own weights
-    start fresh. The vocabulary of all these runs is that of the whole group's
-    training texts (`text.vocabulary_tasks`), so that the word vectors of the
-    first model are those of the second. Labels of the new task are never seen
-    before its own training, its unlabelled training words are.
+    A turn trains one model jointly on the other tasks (`sources/<task>` in
+    `model_dir`). Then it trains a model on the new task alone
+    (`targets/<task>`), starting from the best weights of the first. The shared
+    weights, theta_m, are frozen; word vectors continue training; the task's own
+    weights start fresh. All these runs have the vocabulary of the whole group's
+    training texts (`text.vocabulary_tasks`), so that both models share their
+    word vectors. Labels of the new task are not seen before its own training,
+    but its training words, without labels, are.
 
-    The word vectors that the new task starts from have learnt from labels of
-    the others, too. What the frozen weights add to them, and they to those,
-    is told by two controls, on the same first models (`controls/<control>`):
-    "random" takes the word vectors and freezes theta_m as it was drawn,
-    "fresh_vectors" takes theta_m and word vectors as for a new model.
+    The word vectors that the new task starts from have also learnt from the
+    other tasks' labels. Two controls on the same first models
+    (`controls/<control>`) separate the effects of these vectors and of the
+    frozen weights: "random" takes the word vectors and freezes a random
+    theta_m, "fresh_vectors" takes theta_m and new word vectors.
 
-    Both models train for the epochs of the config, without fine-tuning. Where
-    the config counts in steps (`training.steps`, `.evaluate_every`), those
-    are of the joint training, and the new task has its share of them.
+    Both models train for the config's epochs, without fine-tuning. If the
+    config counts in steps (`training.steps`, `.evaluate_every`), these apply to
+    the joint training, and the new task gets its share of them.
 
     Every part resumes after a kill, and finished ones are not repeated.
 
     Args:
-        config: of a joint training on at least two tasks.
-        model_dir: holds all runs and the results of all of them.
-        data_dir: where prepared datasets are kept.
-        manual_dir: where the corpora's own files are.
+        config: the config of a joint training on at least two tasks.
+        model_dir: the directory of all runs and of their joint results.
+        data_dir: the directory of prepared datasets.
+        manual_dir: the directory of the corpora's own files.
         strategy: see `mtl_tf.training.strategies`.
         targets: names of the tasks that get a turn; all by default.
         control: one of `CONTROLS`, "" for the transfer itself.
 
     Returns:
-        The contents of `results.json`, as `runs.train` returns them: the
-        scores of the new tasks of all turns that are finished in `model_dir`.
-        `run` has, beside the facts of every run, sums over the turns of the
-        new models' `parameters` (their number is `models`) and of all
-        `wall_time`, and `turns`: the facts of each turn's two runs by the new
-        task's name.
+        The contents of `results.json`, in the form of `runs.train`: the new
+        tasks' scores of all finished turns in `model_dir`. Besides the facts of
+        every run, `run` has sums over the turns of the new models' `parameters`
+        (their number is `models`) and of all `wall_time`, and `turns`: the
+        facts of each turn's two runs, by the new task's name.
 
     Raises:
         MtlError: a mistake in the config, the data or the directory.
@@ -118,12 +117,12 @@ def transfer(
     return results
 
 
-#: Control -> what its new models take of the others' (`freezing.PARTS`).
+#: Control -> what its new models take from the first (`freezing.PARTS`).
 CONTROLS = {"random": ("embedding",), "fresh_vectors": ("shared",)}
 
 
 def folder_of(control: str) -> str:
-    """Where a control's results and new runs are, below `model_dir`."""
+    """The folder of a control's results and new runs, in `model_dir`."""
     return os.path.join("controls", control) if control else ""
 
 
@@ -152,12 +151,12 @@ def _targets(
 
 
 def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
-    """That tasks share weights; a target's run sees it after hours only."""
+    """Refuses, before hours of training, tasks that share no weights."""
     if systems.of_type(tasks[0].type) is not sharing.SYSTEM:
-        return  # Its encoder is for all tasks.
+        return  # All tasks share its encoder.
     if sharing.shares_encoder(config["model"]["encoder"]):
         return
-    # What is shared does not depend on the words.
+    # Which weights are shared does not depend on the words.
     described = [task.to_json() for task in tasks]
     model = build_model(sharing.model_config(config), 2, described)
     if not freezing.PARTS["shared"](model, model.trainable_variables):
@@ -173,10 +172,10 @@ class _Turns:
 
     Args:
         config: the plain config.
-        run: the directory of all of them.
+        run: the directory of all runs.
         names: the tasks' names.
-        directories: the data and manual directories.
-        strategy: its name.
+        directories: `data_dir` and `manual_dir`.
+        strategy: the strategy's name.
         clean: the clean parts of the group, read once for all runs.
         control: see `transfer`.
     """
@@ -199,7 +198,7 @@ class _Turns:
         self.entries = dict(zip(names, entries))
 
     def take(self, name: str) -> None:
-        """Trains the two models of a turn, or what is missing of them."""
+        """Trains the models of a turn that are missing."""
         sources = [n for n in self.names if n != name]
         logging.info("Training on %s.", ", ".join(sources))
         self._train(self._config(sources), "sources", name)
@@ -208,7 +207,7 @@ class _Turns:
 
     @property
     def folder(self) -> str:
-        """Where the new tasks' runs and their results are, below `run`."""
+        """The folder of the new tasks' runs and results, in `run`."""
         return folder_of(self.control)
 
     @property

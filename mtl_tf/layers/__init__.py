@@ -1,1 +1,1 @@
-"""Keras layers, one mechanism a file."""
+"""Keras layers, one mechanism per file."""

@@ -1,4 +1,4 @@
-"""Small networks inside a pretrained encoder, of each task or of all."""
+"""Bottleneck adapters inside a pretrained encoder, per task or shared."""
 
 import keras
 import tensorflow as tf
@@ -9,22 +9,22 @@ from mtl_tf.layers.base import StackedLayer
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class BottleneckAdapter(StackedLayer):
-    """x + W_up relu(W_down x + b_down) + b_up, of each task or of all.
+    """x + W_up relu(W_down x + b_down) + b_up, per task or shared.
 
     Houlsby et al. (2019), "Parameter-Efficient Transfer Learning for NLP",
-    section 2.1; the up-projection starts at 0, so that a new adapter changes
-    nothing. (The paper does not name its nonlinearity.)
+    section 2.1. The up-projection starts at 0, so that a new adapter changes
+    nothing. (The paper does not name its non-linearity.)
 
     Args:
         units: size of the bottleneck.
-        tasks: number of tasks, each with weights of its own; 0 for one network
-            of all.
+        tasks: number of tasks, each with its own weights; 0 for one network
+            that all tasks share.
         init: see `layers.base.check_init`.
 
-    Input shape: `[N, T, D]`, where the rows of a group's task stand together,
-        N / G of each, and the groups' tasks int32 `[G]`.
+    Input shape: `[N, T, D]`, where the N / G rows of each group are
+        consecutive, and the groups' tasks int32 `[G]`.
     Output shape: `[N, T, D]`.
-    Masking: none; each place by itself.
+    Masking: none; each position is computed separately.
 
     Example:
         ```python
@@ -48,13 +48,13 @@ class BottleneckAdapter(StackedLayer):
         self.built = True
 
     def call(self, x, task):
-        """Adds what the tasks' networks make of `x`."""
+        """Adds the outputs of the tasks' networks to `x`."""
         shape, groups = tf.shape(x), tf.shape(task)[0]
         rows = tf.reshape(self.cast(x), [groups, -1, x.shape[-1]])
 
         def affine(values, weight: keras.Variable, bias: keras.Variable):
             weight, bias = self.of_task(weight, task), self.of_task(bias, task)
-            # [G, N] or, of all tasks, [N]
+            # [G, N], or [N] if all tasks share it
             bias = tf.reshape(bias, [-1, 1, bias.shape[-1]])
             return values @ self.cast(weight) + self.cast(bias)
 

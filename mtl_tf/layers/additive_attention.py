@@ -1,4 +1,4 @@
-"""Soft alignment by a perceptron, inside a recurrence."""
+"""Additive attention: alignment by a perceptron, inside a recurrence."""
 
 import keras
 import tensorflow as tf
@@ -11,17 +11,17 @@ _BLOCKED = 1e9
 
 
 def attend(ops: Operations, query: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """One look at the annotations, from within a step.
+    """Attends to the annotations once, within a step of a recurrence.
 
     Equations 4 to 7 of Dong et al. (2015): `c = sum_j a_j h_j`,
     `a = softmax(e)`, `e_j = v . tanh(W s + U h_j)`.
 
-    The hyperbolic tangents `[G, B, S, A]` of a step are computed again in the
-    backward pass: kept for all steps, they would be the largest tensor of a
-    decoder. The gradient of the annotations is one product after the loop.
+    The hyperbolic tangents `[G, B, S, A]` of a step are recomputed in the
+    backward pass. Stored for all steps, they would be a decoder's largest
+    tensor. The gradient of the annotations is one product after the loop.
 
     Args:
-        ops: the step's operations, whose constants are those that
+        ops: the step's operations. Its constants are those that
             `AdditiveAttention` makes.
         query: W s, `[G, B, A]`.
 
@@ -31,7 +31,7 @@ def attend(ops: Operations, query: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     real = tf.stop_gradient(ops.constants["real"])
     hidden = tf.tanh(query[..., None, :] + ops.constants["keys"])
     scores = _scores(hidden, ops.constants["score"])
-    # Padding has no weight even if there is nothing else.
+    # Padding gets no weight, even if there is nothing else.
     weights = ops.softmax(scores + (real - 1.0) * _BLOCKED) * real
     return ops.matmul(weights, "annotations"), weights
 
@@ -45,24 +45,24 @@ def _scores(hidden, score):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class AdditiveAttention(StackedLayer):
-    """What the steps of an attention read of a source: `attend`'s constants.
+    """Computes the constants that the steps of `attend` read.
 
-    Equations 6 and 7 of Dong et al. (2015), after Bahdanau et al. (2014).
-    The products U h_j do not depend on the state: they are made once.
+    Equations 6 and 7 of Dong et al. (2015), after Bahdanau et al. (2014). The
+    products U h_j do not depend on the state, so they are computed once.
 
     Args:
         units: size A of the hidden layer.
-        state_units: size of the states that ask.
+        state_units: size of the decoder states.
         bias: add a bias to W s + U h_j; the paper prints none.
         init: see `base.check_init`.
 
     Attributes:
-        query: W `[state_units, A]`, which the step multiplies its state with.
+        query: W `[state_units, A]`, by which the step multiplies its state.
 
     Input shape: annotations `[G, B, S, D]` and a mask bool `[G, B, S]`.
     Output shape: "annotations" `[G, B, S, D]`, "keys" `[G, B, S, A]`, "score"
         `[G, B, A]` (v for every row) and "real" `[G, B, S]`.
-    Masking: where the mask is false there will be no weight.
+    Masking: positions where the mask is false get no weight.
 
     Example:
         ```python
@@ -82,7 +82,7 @@ class AdditiveAttention(StackedLayer):
         """Makes the weights for annotations `[..., D]`."""
         self.query = self.add("query", self.state_units, self.units)
         self.kernel = self.add("kernel", input_shape[-1], self.units)
-        # As a matrix, for the limits of its initial values.
+        # A matrix, because the limits of its initial values depend on that.
         self.score = self.add("score", self.units, 1)
         if self.use_bias:
             self.bias = self.add("bias", self.units)

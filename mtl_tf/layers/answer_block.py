@@ -1,4 +1,4 @@
-"""One layer of a decoder: self-attention, attention to a text, feed-forward."""
+"""A decoder layer: self-attention, attention to a text, feed-forward."""
 
 import keras
 import tensorflow as tf
@@ -13,25 +13,26 @@ from mtl_tf.layers.transformer_block import make_norm
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class AnswerBlock(StackedLayer):
-    """What has been written reads itself, then the context.
+    """Self-attention over the answer so far, then attention to the context.
 
-    McCann et al. (2018), equations 4 to 6. Each of the three parts stands
-    beside a residual and before a layer norm, `norm(x + dropout(part(x)))`,
-    as in the authors' code; the equations print no norms, the text says that
-    there are some. A place reads itself and those before it.
+    McCann et al. (2018), equations 4 to 6. Each of the three parts has a
+    residual connection and is followed by a layer norm,
+    `norm(x + dropout(part(x)))`, as in the authors' code. (The paper's
+    equations show no norms, but its text mentions them.) A position reads
+    itself and those before it.
 
     Args:
         units: size D of the inputs and outputs.
-        heads: number of heads, each of which is D wide.
+        heads: number of heads, each of size D.
         feed_forward: hidden units of the feed-forward network.
-        dropout: rate of dropout on the parts' outputs, on the weights of
-            attention and on the feed-forward network's hidden layer.
+        dropout: dropout rate for the parts' outputs, the attention weights and
+            the hidden layer of the feed-forward network.
         init: see `base.check_init`.
 
-    Input shape: `[N, U, D]`, its mask bool `[N, U]`, a context `[N, S, D]`
-        and its mask bool `[N, S]`.
+    Input shape: `[N, U, D]`, its mask bool `[N, U]`, a context `[N, S, D]` and
+        its mask bool `[N, S]`.
     Output shape: `[N, U, D]`.
-    Masking: padding is not read; its own outputs mean nothing.
+    Masking: padding is not read, and its own outputs have no meaning.
 
     Example:
         ```python
@@ -87,7 +88,7 @@ class AnswerBlock(StackedLayer):
         self.built = True
 
     def call(self, x, mask, context, context_mask, training=False, seed=None):
-        """Computes the block for given words; see the class."""
+        """Computes the block for whole answers; see the class."""
         call = {"training": training, "seed": seed}
         x = self.cast(x)
         read, _ = self.own(x, mask, return_weights=False, **call)
@@ -101,32 +102,32 @@ class AnswerBlock(StackedLayer):
         )
 
     def empty(self, rows: tf.Tensor, places: int) -> tf.Tensor:
-        """The cache of `rows` answers of which nothing is written.
+        """The cache of `rows` answers that are still empty.
 
         Args:
             rows: N.
-            places: words of an answer at most, U.
+            places: maximum number of words in an answer, U.
 
         Returns:
-            The inputs, of which heads as wide as these read no others: zeros
-            `[N, U, D]`.
+            Zeros `[N, U, D]`, to be filled with the block's inputs. Because
+            each head has size D, nothing else needs to be cached.
         """
         shape = tf.stack([rows, places, self.units])
         return tf.zeros(shape, self.compute_dtype)
 
     def advance(self, x, place, cache, context, context_mask):
-        """The block at one more place, in a time that does not grow.
+        """Computes one more position, in constant time.
 
         Args:
-            x: the block's input at the new place, `[N, 1, D]`.
-            place: the number of the new place, int32 [].
-            cache: of the places before; see `empty`.
+            x: the block's input at the new position, `[N, 1, D]`.
+            place: the number of the new position, int32 [].
+            cache: the cache of the previous positions; see `empty`.
             context: the contexts, `[N, S, D]`.
             context_mask: bool `[N, S]`.
 
         Returns:
-            The block's output at the new place `[N, 1, D]`, and the cache
-            with the new place.
+            The block's output at the new position `[N, 1, D]`, and the cache
+            with the new position.
         """
         x = self.cast(x)
         at = tf.equal(tf.range(tf.shape(cache)[1]), place)[:, None]

@@ -1,4 +1,4 @@
-"""ARC-II: every task's own memory beside one that all tasks share."""
+"""ARC-II: a memory per task and one that all tasks share."""
 
 import keras
 import tensorflow as tf
@@ -12,24 +12,25 @@ from mtl_tf.layers.steps import Operations
 class LocalGlobalLSTM(DeepFusionLayer):
     """An LSTM with a local and a global memory, in one direction.
 
-    Equations 16 to 19 of Liu et al. (2016). The local memory is the task's
-    own: it is addressed, read and written as in an `MELSTM`. The global memory
-    is shared: its parameters and what it begins with belong to all tasks. It
-    is written from the local read vector, `r_t^(m)`, and read with the
-    weights of the last write, `r_t^(s) = alpha_(t-1)^(s) M_(t-1)^(s)`. The
-    fusion reads `[r_t^(m); r_t^(s)]`.
+    Equations 16 to 19 of Liu et al. (2016). The local memory belongs to the
+    task. It is addressed, read and written as in an `MELSTM`. The global memory
+    is shared: all tasks use the same parameters and the same initial memory. It
+    is written from the local read vector, `r_t^(m)`, and read with the weights
+    of the last write, `r_t^(s) = alpha_(t-1)^(s) M_(t-1)^(s)`. The fusion reads
+    `[r_t^(m); r_t^(s)]`.
 
-    Where the paper is silent: the first global key is the one that a read
-    vector of zeros emits, and `alpha_0^(s)` aligns it with the initial global
-    memory.
+    Two details are not in the paper: the first global key is the one that a
+    read vector of zeros emits, and `alpha_0^(s)` aligns it with the initial
+    global memory.
 
     Args:
         units: size H of the hidden state.
         memory_slots: number of segments K of either memory.
         memory_width: size M of a segment.
         align: "cosine", or "mlp": see `ExternalMemory`.
-        tasks: 0: one set of weights for all tasks; else one for each of so
-            many tasks, stacked, but for the global memory's.
+        tasks: 0 for one set of weights for all tasks; otherwise the number of
+            tasks, each with its own weights, stacked, except for those of the
+            global memory.
         reverse: from the last token to the first.
         forget_bias: added to the forget gate's initial bias; see
             `lstm.forget_offset`.
@@ -39,11 +40,13 @@ class LocalGlobalLSTM(DeepFusionLayer):
     Output shape: a `recurrence.Result`, float32: the states "hidden" and
         "memory" `[G, B, H]`, "local" and "global" `[G, B, K, M]`, "local_key"
         and "global_key" `[G, B, M]` and "global_alpha" `[G, B, K]` after the
-        last real token, the sequences asked for, and with `inspect` the
+        last real token; the requested sequences; and with `inspect` the
         emissions "gate" `[G, B, T, H]`, the fusion gate, and "alpha" and
-        "global_alpha" `[G, B, T, K]`, with which the memories were read.
-    Masking: the state stays where the mask is false, so padding changes
-        nothing, and a row without tokens has zeros and the initial memories.
+        "global_alpha" `[G, B, T, K]`, the weights with which the memories were
+        read.
+    Masking: the state does not change where the mask is false, so padding
+        changes nothing. A row without tokens has zeros and the initial
+        memories.
 
     Example:
         ```python

@@ -1,4 +1,4 @@
-"""A decoder with attention: of given targets, and one token at a time."""
+"""A decoder with attention, for given targets or one token at a time."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     """s_t and c_t: equations 3 to 7 of Dong et al. (2015)."""
     hidden = state["hidden"]
     units = hidden.shape[-1]
-    # The state's products with the attention's W and with U_z and U_r.
+    # The state times the attention's W and times U_z and U_r.
     a = ops.matmul(hidden, "recurrent")
     query, gates = tf.split(a, [a.shape[-1] - 2 * units, 2 * units], -1)
     context, weights = attend(ops, query)
@@ -39,34 +39,34 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class AttentionDecoder(StackedLayer):
-    """A gated recurrent unit that looks at annotations and predicts tokens.
+    """A gated recurrent unit that attends to annotations, predicting tokens.
 
     Equations 2 to 7 of Dong et al. (2015), after Bahdanau et al. (2014):
-    `c_t = attention(s_(t-1))`, `s_t = GRU(s_(t-1), [y_(t-1); c_t])`,
-    `p(y_t) = softmax(W tanh(W_s s_t + W_y y_(t-1) + W_c c_t))`, and
-    `s_0 = tanh(W_i h)` with h the backward state at the source's first token.
+    `c_t = attention(s_(t-1))`, `s_t = GRU(s_(t-1), [y_(t-1); c_t])`, `p(y_t) =
+    softmax(W tanh(W_s s_t + W_y y_(t-1) + W_c c_t))`, and `s_0 = tanh(W_i h)`
+    where h is the backward state at the source's first token.
 
-    Only s_t and c_t are computed in the loop: the embeddings' products, the
-    readout and the output layer are one product each for all steps, the latter
-    two for real tokens alone.
+    Only s_t and c_t are computed in the loop. The products of the embeddings,
+    the readout and the output layer are one product each for all steps. The
+    latter two are computed for real tokens only.
 
     Args:
-        vocabulary_size: number of target tokens, `special_ids` among them.
+        vocabulary_size: number of target tokens, including `special_ids`.
         embedding_dim: size E of their vectors.
         units: size H of the state.
         attention_units: size A of the alignment's hidden layer.
         readout_units: size R of the last hidden layer.
         bias: whether pre-activations have a bias.
-        dropout: rates on "embedding" and "readout".
+        dropout: rates for "embedding" and "readout".
         label_smoothing, samples: see `SoftmaxOutput`.
         init: see `base.check_init`.
 
-    Input shape: targets int32 `[G, B, U]`, with the end's id after the last
-        token, and an encoder's output: "annotations" `[G, B, S, D]`, "mask"
-        bool `[G, B, S]`, "first" `[G, B, D']`.
-    Output shape: "losses" float32 `[G, B, U]`, the negative log likelihoods
-        of the tokens, and "attention" `[G, B, U, S]` if asked for.
-    Masking: padding of source and target changes nothing; its losses are 0.
+    Input shape: targets int32 `[G, B, U]`, with the end token's id after the
+        last token, and an encoder's output: "annotations" `[G, B, S, D]`,
+        "mask" bool `[G, B, S]`, "first" `[G, B, D']`.
+    Output shape: "losses" float32 `[G, B, U]`, the negative log-likelihoods of
+        the tokens, and "attention" `[G, B, U, S]` if requested.
+    Masking: padding of source and target changes nothing. Its losses are 0.
 
     Example:
         ```python
@@ -133,7 +133,7 @@ class AttentionDecoder(StackedLayer):
         self.embedding.build()
         self.attention.build((None, None, None, depth))
         self.output_layer.build((None, self.readout_units))
-        # The unit reads [y; c]: one matrix to draw, two to multiply with.
+        # The unit reads [y; c]: one matrix to initialise, two to multiply with.
         embedding = self.embedding.dimension
         self.kernel = self.add("kernel", embedding + depth, 3 * units, gates=3)
         self.recurrent = self.add("recurrent", units, 2 * units, gates=2)
@@ -156,7 +156,7 @@ class AttentionDecoder(StackedLayer):
         seed=None,
         inspect: bool = False,
     ) -> dict:
-        """Decodes given targets; `seed` is for dropout and samples."""
+        """Decodes given targets; `seed` is for dropout and sampling."""
         mask = tf.not_equal(target, 0)
         embedded = self.embedding_dropout(
             self.embedding(_shifted(target)), training=training, seed=seed
@@ -183,7 +183,8 @@ class AttentionDecoder(StackedLayer):
         states = [tf.reshape(x, [-1, x.shape[-1]]) for x in states]
         target, mask = tf.reshape(target, [-1]), tf.reshape(mask, [-1])
         if not on_tpu():
-            # Readout and output layer are most of the work: only for tokens.
+            # Readout and output layer are most of the work, so they skip
+            # padding.
             positions = tf.where(mask)[:, 0]
             target, *states = (
                 tf.gather(x, positions) for x in (target, *states)
@@ -218,14 +219,15 @@ class AttentionDecoder(StackedLayer):
         return {"hidden": tf.tanh(a)}
 
     def memory(self, encoded) -> dict[str, tf.Tensor]:
-        """What `advance` reads of B sources: rows are groups, beams rows.
+        """What `advance` reads of B sources (as groups; beams are rows).
 
         Args:
             encoded: an encoder's output for one group, `[1, B, ...]`.
 
         Returns:
-            The constants of `attend`, `[B, 1, ...]` (the annotations, that
-            are a weight there, `[B, S, D]`; "score" `[1, 1, A]`).
+            The constants of `attend`, `[B, 1, ...]`. The annotations, which
+            `attend` treats as a weight, are `[B, S, D]`, and "score" is
+            `[1, 1, A]`.
         """
         attended = self.attention(encoded["annotations"], encoded["mask"])
         return {
@@ -241,10 +243,10 @@ class AttentionDecoder(StackedLayer):
         Args:
             tokens: int32 `[B, K]`, y_(t-1).
             hidden: s_(t-1), `[B, K, H]`.
-            memory: of the B sources, see `memory`.
+            memory: the memory of the B sources, see `memory`.
 
         Returns:
-            s_t `[B, K, H]`, what the output layer reads `[B, K, R]`, and the
+            s_t `[B, K, H]`, the output layer's input `[B, K, R]`, and the
             attention `[B, K, S]`.
         """
         weights = self._weights()
@@ -256,7 +258,7 @@ class AttentionDecoder(StackedLayer):
         return state["hidden"], self._read_out(read), ops.emitted["attention"]
 
     def _weights(self) -> dict[str, tf.Tensor]:
-        """What the recurrence reads, by the names of its step."""
+        """The weights of the recurrence, by the names that its step uses."""
         kernel = self.cast(self.kernel.value)
         embedding = self.embedding.dimension
         query = self.attention.query.value
@@ -290,6 +292,6 @@ class AttentionDecoder(StackedLayer):
 
 
 def _shifted(target: tf.Tensor) -> tf.Tensor:
-    """The tokens before the targets: the begin's id, then all but the last."""
+    """The previous tokens: the start token's id, then all but the last."""
     begin = tf.fill(tf.shape(target[:, :, :1]), BOS)
     return tf.concat([begin, target[:, :, :-1]], -1)

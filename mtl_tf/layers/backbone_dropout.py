@@ -1,4 +1,4 @@
-"""Dropout inside Keras models of others as a pure function of a seed."""
+"""Dropout in third-party Keras models as a pure function of a seed."""
 
 import contextlib
 import contextvars
@@ -15,7 +15,7 @@ _SEED: contextvars.ContextVar = contextvars.ContextVar("seed", default=None)
 
 @contextlib.contextmanager
 def seeded(seed: tf.Tensor | None) -> Iterator[None]:
-    """Layers that `make_pure` changed draw from this seed, int32 `[2]`."""
+    """Within the block, `make_pure` layers draw from this int32 `[2]` seed."""
     token = _SEED.set(seed)
     try:
         yield
@@ -24,16 +24,16 @@ def seeded(seed: tf.Tensor | None) -> Iterator[None]:
 
 
 class PureSeed(keras.random.SeedGenerator):
-    """Seeds of one layer as a function of the seed of the call.
+    """The seeds of one layer, as a function of the seed of the call.
 
-    Keras keeps a counter in each dropout layer, which a checkpoint would have
-    to hold, and which two halves of a batch would race for.
+    Keras keeps a counter in each dropout layer. A checkpoint would have to
+    contain it, and two halves of a batch would race for it.
 
     Args:
         salt: distinguishes the layers of a model.
     """
 
-    # Not Keras's own constructor: it makes the counter.
+    # Does not call Keras's constructor, which makes the counter.
     def __init__(self, salt: str):
         self.salt = salt
 
@@ -51,16 +51,17 @@ class PureSeed(keras.random.SeedGenerator):
 
 
 def make_pure(layers: Iterable[keras.layers.Layer]) -> None:
-    """Lets layers, in a fixed order, draw from the seed of `seeded`.
+    """Makes layers, in a fixed order, draw from the seed of `seeded`.
 
-    Keras's dropout becomes the short one of this project, which draws half
-    as much: weights of attention are most of what an encoder drops.
+    Keras's dropout is replaced by this project's short dropout, which draws
+    half as many bits. It matters because an encoder drops mostly attention
+    weights.
     """
     for number, layer in enumerate(layers):
         for generator in list(layer._seed_generators):
             layer._seed_generators.remove(generator)
         salt = f"encoder/{number}"
-        # Past Keras's tracking, which is closed once a layer is built.
+        # Bypasses Keras's tracking, which is locked once a layer is built.
         change = functools.partial(object.__setattr__, layer)
         if _is_plain_dropout(layer):
             change("call", _short(Dropout(layer.rate, salt, short=True)))
@@ -87,7 +88,7 @@ def _short(dropout: Dropout) -> Callable:
 
 
 def _seed() -> tf.Tensor:
-    """The seed of the call that is going on, int32 `[2]`."""
+    """The seed of the current call, int32 `[2]`."""
     seed = _SEED.get()
     if seed is None:
         raise ValueError("training with dropout needs a seed, got None")

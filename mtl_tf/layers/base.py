@@ -1,4 +1,4 @@
-"""What the layers with task-specific parameters have in common."""
+"""Base of the layers with task-specific parameters."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,20 +13,21 @@ from mtl_tf.core.errors import ConfigError
 _INIT = {"name": "glorot", "range": 0.1, "seed": 0}
 
 
-# Numbers that are drawn at a time: in float64 all of a large vocabulary's
-# vectors would take twice their memory, and half of that again as float32.
+# Numbers are drawn in pieces of this size. In float64, all vectors of a large
+# vocabulary at once would take twice their memory, plus a float32 copy.
 _DRAWN = 1 << 20
 
 
 def check_init(init: Mapping | None) -> dict:
-    """Completes and checks how weights are initialised.
+    """Completes and checks the options for initialising weights.
 
     Args:
-        init: `name`: "glorot" (uniform within sqrt(6 / (fan in + fan out)),
-            where a gate's or task's matrix counts by itself), "uniform"
-            (within `range`, biases too, as Liu et al. 2016 do) or "normal"
-            (with `range` as standard deviation, no biases, as Sun 2019
-            does); `range`; `seed`. Missing fields are glorot, 0.1 and 0.
+        init: `name`, `range` and `seed`; missing fields are glorot, 0.1 and 0.
+            `name` is "glorot" (uniform within sqrt(6 / (fan in + fan out)),
+            where the matrix of each gate or task counts separately), "uniform"
+            (within `range`, including biases, as in Liu et al. 2016) or
+            "normal" (with `range` as standard deviation, no biases, as in Sun
+            2019).
 
     Raises:
         ConfigError: an unknown field or a wrong value.
@@ -42,21 +43,21 @@ def check_init(init: Mapping | None) -> dict:
 
 
 class StackedLayer(keras.layers.Layer):
-    """A layer whose weights may be stacked, one slice a task.
+    """A layer whose weights may be stacked, with one slice per task.
 
-    Weights are float32 under any dtype policy, as are states and losses: a
-    pure half precision is a mixed one.
+    Weights, states and losses are float32 under any dtype policy, so a pure
+    half-precision policy acts like a mixed one.
 
-    Initial values are a pure function of the init's seed, the layer's name,
-    the weight's name and the task's number.
+    Initial values depend only on the init's seed, the layer's name, the
+    weight's name and the task's number.
 
     Args:
         init: see `check_init`.
     """
 
     def __init__(self, *, init: Mapping | None = None, **kwargs):
-        # Labels, masks and weights of examples pass through: Keras must not
-        # cast them to a half precision. The layers cast what they compute on.
+        # Labels, masks and example weights pass through, and Keras must not
+        # cast them to half precision. The layers cast what they compute on.
         super().__init__(autocast=False, **kwargs)
         self.init = check_init(init)
 
@@ -71,15 +72,15 @@ class StackedLayer(keras.layers.Layer):
         """Adds a weight that is initialised slice by slice.
 
         Args:
-            name: its name.
-            *shape: of one slice: `[fan in, gates * fan out]`, or one axis for
-                a bias.
-            stack: leading axes, each of whose slices is drawn by itself.
-            gates: number of matrices that lie side by side in a slice.
-            limit: draw uniformly within it, whatever the init says.
+            name: name of the weight.
+            *shape: shape of one slice: `[fan in, gates * fan out]`, or one axis
+                for a bias.
+            stack: leading axes. Each of their slices is drawn separately.
+            gates: number of matrices that are concatenated in a slice.
+            limit: draw uniformly within this limit, whatever the init says.
 
         Raises:
-            ValueError: a size is not known, as of `keras.Input([None, None])`.
+            ValueError: a size is unknown, as with `keras.Input([None, None])`.
         """
         if None in shape:
             raise ValueError(
@@ -94,7 +95,7 @@ class StackedLayer(keras.layers.Layer):
             initializer=self.initializer(name, shape, gates, limit),
             autocast=False,
         )
-        # A stack belongs to tasks: fine-tuning can train it alone.
+        # A stack belongs to tasks, so fine-tuning can train it alone.
         weight.is_private = bool(stack)
         return weight
 
@@ -105,7 +106,7 @@ class StackedLayer(keras.layers.Layer):
         gates: int = 1,
         limit: float | None = None,
     ) -> Callable:
-        """A Keras initializer of a weight; the arguments are those of `add`."""
+        """A Keras initializer for a weight; arguments as in `add`."""
         normal = self.init["name"] == "normal" and limit is None
         if limit is None:
             limit = self._limit(shape, gates)
@@ -128,14 +129,14 @@ class StackedLayer(keras.layers.Layer):
         return math.sqrt(6.0 / (shape[0] + shape[1] // gates))
 
     def of_task(self, weight: keras.Variable, task: tf.Tensor) -> tf.Tensor:
-        """What the groups' tasks own of a weight, or all if they share it.
+        """The slices of a weight for the groups' tasks, or all if it is shared.
 
         Args:
-            weight: that `add` returned: `[tasks, ...]` or without that axis.
+            weight: a weight from `add`: `[tasks, ...]` or without that axis.
             task: int32 `[G]`.
 
         Returns:
-            `[G, ...]`; of a shared weight its variable.
+            `[G, ...]`, or the variable of a shared weight.
         """
         return choose(weight, task) if weight.is_private else weight.value
 
@@ -151,9 +152,9 @@ class StackedLayer(keras.layers.Layer):
 
 
 def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
-    """The slices of a stacked weight that the groups' tasks own.
+    """The slices of a stacked weight that belong to the groups' tasks.
 
-    The gradient is a `tf.IndexedSlices` on the stack: one slice a group.
+    The gradient is a `tf.IndexedSlices` on the stack, with one slice per group.
 
     Args:
         stack: `[tasks, ...]`.
@@ -166,10 +167,10 @@ def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
 
 
 def mark_labels(*weights: keras.Variable, axes: int = 1) -> None:
-    """Says that the last `axes` axes of weights are the labels of a task.
+    """Marks the last `axes` axes of weights as the labels of a task.
 
-    A head is as wide as its task with the most labels: a run that starts from
-    another takes what is of a task's own labels by it.
+    A head is as wide as its task with the most labels. With this mark, a run
+    that starts from another one can copy the part for a task's own labels.
     """
     for weight in weights:
         weight.label_axes = axes
@@ -185,12 +186,13 @@ def at_least_one_step(x: tf.Tensor, axis: int) -> tf.Tensor:
 
 
 def mask_of(x: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
-    """The mask of texts: the given one, that of Keras, or of tokens alone.
+    """The mask of texts: the given mask, Keras's mask, or all true.
 
     Args:
         x: `[..., D]`.
-        mask: bool `[...]`; None for what Keras knows of `x`, which looks for
-            itself only if a layer is given no other tensor.
+        mask: bool `[...]`. None takes the mask that Keras attached to `x`.
+            (Keras passes it automatically only if a layer gets no other
+            tensor.)
 
     Returns:
         bool `[...]`.
@@ -203,10 +205,10 @@ def mask_of(x: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
 
 
 def keep_keras_mask(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
-    """Returns `y`, of the places of `x`, with what Keras knows of their mask.
+    """Returns `y` with the mask that Keras attached to `x`.
 
-    A mask that was given beside `x` does not go on: layers that take theirs
-    as an argument would be said to destroy it.
+    A mask that was passed separately is not attached: Keras would warn that
+    layers which take their mask as an argument destroy it.
     """
     mask = getattr(x, "_keras_mask", None)
     if mask is not None:
@@ -218,7 +220,7 @@ def check_label_counts(counts: Sequence[int]) -> list[int]:
     """Returns the tasks' numbers of labels as a list.
 
     Raises:
-        ConfigError: there is none, or one that is no positive integer.
+        ConfigError: the list is empty, or a number is not a positive integer.
     """
     if not counts:
         raise ConfigError("label_counts must name at least one task")
@@ -233,7 +235,7 @@ def own_labels(counts: Sequence[int], task: tf.Tensor, units: int) -> tf.Tensor:
     Args:
         counts: each task's number of labels.
         task: int32 `[G]`.
-        units: the number of labels that all tasks are given.
+        units: number of labels in the outputs of all tasks.
 
     Returns:
         bool `[G, units]`.
@@ -245,8 +247,8 @@ def _fill(draw: Callable[[int], np.ndarray], shape: tuple) -> np.ndarray:
     """Float32 numbers of a shape, the same as if all were drawn at once.
 
     Args:
-        draw: the next so many numbers.
-        shape: of the result.
+        draw: returns the next numbers, given how many.
+        shape: shape of the result.
     """
     values = np.empty(math.prod(shape), np.float32)
     for start in range(0, len(values), _DRAWN):

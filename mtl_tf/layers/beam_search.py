@@ -18,15 +18,16 @@ Step = Callable[
 
 
 class _Beams(NamedTuple):
-    """The hypotheses of B sources, best first; all `[B, K]` but the state.
+    """The hypotheses of B sources, best first; all `[B, K]` except the state.
 
     Attributes:
         tokens: the last token.
-        log_probability: of all tokens so far.
-        length: tokens so far, with the end's.
-        ended: whether the end's token was chosen.
-        closed: will not be continued: ended, cut, or of no use any more.
-        state: of the decoder, `[B, K, ...]` by name.
+        log_probability: log probability of all tokens so far.
+        length: number of tokens so far, including the end.
+        ended: whether the end token was chosen.
+        closed: whether it will not be continued: it ended, was cut, or can no
+            longer win.
+        state: state of the decoder, `[B, K, ...]` by name.
     """
 
     tokens: tf.Tensor
@@ -38,7 +39,7 @@ class _Beams(NamedTuple):
 
 
 def check_options(beam: int, n_best: int, length_penalty: float) -> None:
-    """Checks what a `BeamSearch` is told.
+    """Checks the options of a `BeamSearch`.
 
     Raises:
         ConfigError: a value is wrong.
@@ -51,10 +52,10 @@ def check_options(beam: int, n_best: int, length_penalty: float) -> None:
 
 
 def penalty_divisor(length: tf.Tensor, length_penalty: float) -> tf.Tensor:
-    """What log probabilities are divided by to give scores.
+    """The divisors that turn log probabilities into scores.
 
     Args:
-        length: int32, of any shape: tokens of a sequence, with the end.
+        length: int32, of any shape: lengths of sequences, including the end.
         length_penalty: at least 0; see `BeamSearch`.
 
     Returns:
@@ -69,31 +70,30 @@ class BeamSearch:
     """Finds the best sequences by beam search.
 
     Equation 15 of Dong et al. (2015). A hypothesis that has ended keeps its
-    place and competes with the open ones by score. A source is done when its
-    `n_best` best ended ones cannot be beaten any more, or at its length limit;
-    what is not finished then comes after what is.
+    place in the beam and competes with the open ones by score. A source is done
+    when no other hypothesis can beat its `n_best` best ended ones, or at its
+    length limit. Unfinished hypotheses then rank after the finished ones.
 
     The score is the log probability, divided by `((5 + length) / 6) ** penalty`
-    (Wu et al. 2016), where length counts the end. Padding and the begin are
-    never chosen. Between equals the lower id and the better parent win.
+    (Wu et al. 2016), where length includes the end. Padding and the start token
+    are never chosen. Ties are won by the lower id and the better parent.
 
     Args:
         step: `step(tokens, state, places) -> (state, log_probabilities,
-            attention)`, one step of the decoder. It gets the last tokens
+            attention)`, one step of the decoder. Its inputs are the last tokens
             int32 `[B, K]`, the state `[B, K, ...]` by name and `places` int64
-            `[N, 2]`, the source and the hypothesis of the N open ones: only
-            those need to reach an output layer. It returns the new state,
-            the open hypotheses' log probabilities float32 `[N, V]` of the
-            next token, and the attention `[B, K, S]`, or what makes it of the
-            chosen tokens and of the hypotheses that they continue, both
-            int32 `[B, K]`. The ids below V may be
-            of each source's own words (as a pointer-generator's are): they
-            come back as they are, in `tokens`. Minus infinity is an id that
-            a source does not have.
-        beam: hypotheses a source, K; 1 is greedy search.
-        n_best: how many to return.
+            `[N, 2]`, the source and the hypothesis of each of the N open ones;
+            only these need an output layer. It returns the new state, the open
+            hypotheses' log probabilities float32 `[N, V]` of the next token,
+            and the attention `[B, K, S]`. The attention may also be a function
+            of the chosen tokens and of the hypotheses that they continue, both
+            int32 `[B, K]`. Ids below V may stand for different words in each
+            source (as in a pointer-generator); `tokens` returns them unchanged.
+            Minus infinity means that a source does not have the id.
+        beam: hypotheses per source, K; 1 is greedy search.
+        n_best: number of sequences to return.
         length_penalty: at least 0.
-        attention: whether to return the attention, not only its places.
+        attention: whether to return the whole attention, not only its maximum.
 
     Raises:
         ConfigError: a value is wrong.
@@ -123,16 +123,16 @@ class BeamSearch:
 
         Args:
             state: the decoder's state before the first token, `[B, ...]`.
-            limit: the most tokens of a source's sequences, with the end,
-                int32 `[B]`.
+            limit: maximum number of tokens in each source's sequences,
+                including the end, int32 `[B]`.
 
         Returns:
             The best sequences, best first: "tokens" int32 `[B, n, U]` without
-            the end, padded with 0; "length" int32 `[B, n]`; "score" and
-            "log_probability" float32 `[B, n]` (minus infinity where there are
-            fewer), the latter undivided; "aligned" int32
-            `[B, n, U]`, the place with the most attention; and "attention"
-            `[B, n, U, S]` if asked for.
+            the end, padded with 0; "length" int32 `[B, n]`; "score" and the
+            undivided "log_probability" float32 `[B, n]` (minus infinity where
+            there are fewer sequences); "aligned" int32 `[B, n, U]`, the
+            position with the most attention; and "attention" `[B, n, U, S]` if
+            requested.
         """
         beams = self._first(state, tf.shape(limit)[0])
         places = [None, self.beam]
@@ -149,7 +149,7 @@ class BeamSearch:
             return t + 1, beams, arrays
 
         _, beams, arrays = tf.while_loop(
-            # A step, if only to have shapes when there is no source.
+            # At least one step, so that shapes are known if there is no source.
             lambda t, beams, _: (t < 1) | ~tf.reduce_all(beams.closed),
             body,
             (tf.constant(0), beams, arrays),
@@ -158,7 +158,7 @@ class BeamSearch:
         return self._collect(beams, arrays)
 
     def _first(self, state: State, batch) -> _Beams:
-        """One open hypothesis a source, and places for the others."""
+        """One open hypothesis per source, and empty places for the others."""
         shape = tf.stack([batch, self.beam])
         is_vacant = tf.broadcast_to(tf.range(self.beam) > 0, shape)
 
@@ -185,7 +185,7 @@ class BeamSearch:
         )
 
     def _extend(self, beams: _Beams, t, limit):
-        """One more token; also what is written down of the step."""
+        """Adds one token; also returns what is recorded of the step."""
         open_beams = tf.where(~beams.closed)
         state, log_probabilities, attention = self._step(
             beams.tokens, beams.state, open_beams
@@ -230,9 +230,9 @@ class BeamSearch:
         """The best tokens of every hypothesis and their log probabilities.
 
         Returns:
-            Both `[B, K, k]`; a closed hypothesis only continues as itself.
+            Both `[B, K, k]`. A closed hypothesis only continues as itself.
         """
-        # Two of the best may be tokens that are never chosen.
+        # Two of the best may be tokens that must not be chosen.
         choices = tf.minimum(self.beam + 2, tf.shape(log_probabilities)[-1])
         best, ids = tf.math.top_k(log_probabilities, choices)
         best = tf.where((ids == PAD) | (ids == BOS), _NEVER, best)
@@ -250,18 +250,19 @@ class BeamSearch:
         return penalty_divisor(length, self.length_penalty)
 
     def _settled(self, beams: _Beams, limit):
-        """Which sources' `n_best` best cannot be beaten any more, `[B]`."""
+        """Which sources' `n_best` best can no longer be beaten, bool `[B]`."""
         score = beams.log_probability / self._divisor(beams.length)
         ended = tf.where(beams.ended, score, _NEVER)
         last = tf.math.top_k(ended, self.n_best)[0][:, -1]
-        # A log probability only falls, but it may be divided by more.
+        # A log probability only decreases, but a longer length divides it by
+        # more.
         hope = beams.log_probability / self._divisor(limit)[:, None]
         hope = tf.reduce_max(tf.where(beams.closed, _NEVER, hope), 1)
         return last >= hope
 
     def _collect(self, beams: _Beams, arrays) -> dict:
         """Follows the best hypotheses back to their first tokens."""
-        # Ended ones first; both parts are sorted already.
+        # Ended ones first; within both parts the order is already right.
         order = tf.argsort(tf.cast(~beams.ended, tf.int32), stable=True)
         slots = order[:, : self.n_best]
 
@@ -305,5 +306,5 @@ class BeamSearch:
 
 
 def _flat(x: tf.Tensor) -> tf.Tensor:
-    """`[B, K, k]` to `[B, K * k]`."""
+    """Reshapes `[B, K, k]` to `[B, K * k]`."""
     return tf.reshape(x, [-1, x.shape[1] * tf.shape(x)[2]])

@@ -1,4 +1,4 @@
-"""What a word's characters say about it: convolutions or an LSTM over them."""
+"""Word features from characters: by convolutions or by an LSTM."""
 
 import math
 
@@ -12,18 +12,18 @@ from mtl_tf.layers.lstm import LSTM
 
 
 class CharacterFeatures(StackedLayer):
-    """Looks up vectors of characters; subclasses make a word's of them.
+    """Base class: looks up character vectors, which subclasses combine.
 
     Args:
         dimension: size D of a character's vector.
-        size: number S of vectors; that of padding, 0, is not used. Larger ids
-            share the vectors of smaller ones, id 1 + (id - 1) % (S - 1), so
-            that code points may be ids.
+        size: number S of vectors. Vector 0, for padding, is not used. Larger
+            ids share the vectors of smaller ones, id 1 + (id - 1) % (S - 1), so
+            that ids may be code points.
         init: see `base.check_init`; vectors are drawn within sqrt(3 / D).
 
     Input shape: int32 `[G, B, T, W]`, 0 is padding.
     Output shape: `[G, B, T, units]`, in the policy's compute dtype.
-    Masking: padding characters change nothing; a word without characters has
+    Masking: padding characters change nothing. A word without characters has
         zeros.
 
     Attributes:
@@ -38,7 +38,7 @@ class CharacterFeatures(StackedLayer):
             "characters.dimension", dimension
         )
         self.size = checks.positive_integer("characters.size", size)
-        # Ids are counted from 1.
+        # Ids start at 1.
         checks.positive_integer("characters.size less one", size - 1)
 
     def build(self, input_shape=None):
@@ -50,16 +50,16 @@ class CharacterFeatures(StackedLayer):
         self.built = True
 
     def call(self, characters, training: bool = False):
-        """Computes the words' features."""
+        """Computes the features of all words."""
         characters = _at_least_one(characters)
         shape = tf.shape(characters)
         mask = tf.not_equal(characters, 0)
         ids = tf.where(mask, 1 + (characters - 1) % (self.size - 1), 0)
-        # Beyond the reshape the gradient is dense: far more characters are
+        # After the reshape the gradient is dense. Far more characters are
         # looked up than there are vectors.
         vectors = tf.reshape(self.vectors.value, [self.size, self.dimension])
         embedded = self.cast(tf.gather(vectors, ids))
-        # Words are the rows of one group.
+        # All words become the rows of one group.
         rows = tf.reduce_prod(shape[:3])
         mask = tf.reshape(mask, tf.stack([1, rows, shape[3]]))
         flat = tf.concat([tf.shape(mask), [self.dimension]], 0)
@@ -69,7 +69,7 @@ class CharacterFeatures(StackedLayer):
         return tf.ensure_shape(words, characters.shape[:3] + [self.units])
 
     def words(self, embedded, mask, training):
-        """The words' features `[1, N, units]`.
+        """The features of words, `[1, N, units]`.
 
         Args:
             embedded: `[1, N, W, D]`.
@@ -87,7 +87,7 @@ class CharacterFeatures(StackedLayer):
 
 
 def _at_least_one(characters: tf.Tensor) -> tf.Tensor:
-    """Pads words of no characters to one: XLA cannot loop over nothing."""
+    """Pads words of no characters to one; XLA cannot loop over empty arrays."""
     if characters.shape[3]:
         return characters
     missing = tf.cast(tf.equal(tf.shape(characters)[3], 0), tf.int32)
@@ -96,15 +96,15 @@ def _at_least_one(characters: tf.Tensor) -> tf.Tensor:
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class CharacterCNN(CharacterFeatures):
-    """The strongest answer of each filter in a word (Ma and Hovy 2016).
+    """The maximum of each filter over a word's characters (Ma and Hovy 2016).
 
-    `max over t of tanh(y_t)`, with y the windows around the word's characters
-    (see `ConvolutionBank`).
+    `max over t of tanh(y_t)`, where y are the windows around the word's
+    characters (see `ConvolutionBank`).
 
     Args:
-        filters: their number, the size of the output.
-        width: of the windows, in characters.
-        dimension, size, init: see `CharacterFeatures`, also on shapes.
+        filters: number of filters, which is the size of the output.
+        width: width of the windows, in characters.
+        dimension, size, init: see `CharacterFeatures`, also for shapes.
 
     Example:
         ```python
@@ -131,14 +131,14 @@ class CharacterCNN(CharacterFeatures):
         super().build()
         self.bank.build((1, None, None, self.dimension))
         for weight in self.bank.weights:
-            # The only "task" stands for all of them.
+            # The only "task" in the stack stands for all tasks.
             weight.is_private = False
 
     def words(self, embedded, mask, training):
         """See `CharacterFeatures.words`."""
         task = tf.zeros([1], tf.int32)
         answers = tf.tanh(self.bank(embedded, mask, task))
-        # Below every tanh; without characters it becomes 0.
+        # Less than every tanh; for words without characters it becomes 0.
         answers = tf.where(mask[..., None], answers, -2.0)
         best = tf.reduce_max(answers, 2)
         return tf.where(best < -1.5, tf.zeros_like(best), best)
@@ -153,15 +153,15 @@ class CharacterCNN(CharacterFeatures):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class CharacterLSTM(CharacterFeatures):
-    """The last states of two LSTMs over a word (Lample et al. 2016).
+    """The final states of two LSTMs over a word (Lample et al. 2016).
 
-    The forward one's after the last character beside the backward one's after
-    the first.
+    The forward state after the last character and the backward state after the
+    first are concatenated.
 
     Args:
         units: size of each LSTM's state; the output is twice as large.
         forget_bias: of both LSTMs; see `lstm.forget_offset`.
-        dimension, size, init: see `CharacterFeatures`, also on shapes.
+        dimension, size, init: see `CharacterFeatures`, also for shapes.
 
     Example:
         ```python

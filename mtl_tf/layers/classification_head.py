@@ -23,33 +23,33 @@ SHARING = ("private", "shared")
 class ClassificationHead(StackedLayer):
     """Scores a text's summary: `softmax(W^(k) h + b^(k))` for task k.
 
-    Equation 8 of Chen et al. (2018); the loss is equation 9, by example.
-    Tasks may have unequal numbers of labels C_k: all are given the largest, C,
-    and the places behind a task's own labels get the score 0.
+    Equation 8 of Chen et al. (2018); the loss is equation 9, per example. Tasks
+    may have different numbers of labels C_k. All outputs have the largest
+    number, C, and the positions after a task's own labels get the score 0.
 
     Args:
         label_counts: the number of labels of each task, each at least 2.
-        sharing: "private" or "shared": one map for all tasks, as the L-I of
-            Sun (2019, section 3.2.3) allows where the tasks' rows already
-            tell them apart.
-        class_weights: factors of the losses of each task's labels, a list for
-            each task; None where all are 1.
-        label_smoothing: epsilon of Szegedy et al. (2016): when training, the
-            label has 1 - epsilon of the target, and all labels of the task,
-            this one too, share the rest evenly.
+        sharing: "private" for one map per task or "shared" for one map for all
+            tasks, as the L-I of Sun (2019, section 3.2.3) allows where the
+            tasks' rows already tell them apart.
+        class_weights: for each task, the loss factors of its labels, as a list;
+            None if all are 1.
+        label_smoothing: epsilon of Szegedy et al. (2016). In training the label
+            gets 1 - epsilon of the target, and all labels of the task,
+            including this one, share the rest evenly.
         init: see `base.check_init`.
 
-    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
-        a batch with "task" int32 `[G]` and maybe "label" int32 `[G, B]`, and
-        what `distillation.with_teachers` reads.
+    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and a
+        batch with "task" int32 `[G]`, optionally "label" int32 `[G, B]`, and
+        the entries that `distillation.with_teachers` reads.
     Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
         "prediction" int32 `[G, B]` and, if there are labels, "loss" float32
         `[G, B]`.
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Raises:
-        ConfigError: a shared head for unequal numbers of labels, or factors
-            that are not of the labels.
+        ConfigError: a shared head for unequal numbers of labels, or class
+            weights that do not match the labels.
 
     Example:
         ```python
@@ -58,7 +58,7 @@ class ClassificationHead(StackedLayer):
         ```
     """
 
-    # What it reads of a scheme's outputs.
+    # The entry of a scheme's outputs that the head reads.
     reads = "summary"
 
     def __init__(
@@ -129,7 +129,7 @@ class ClassificationHead(StackedLayer):
         return output
 
     def _checked(self, weights) -> list[list[float]]:
-        """The factors of all tasks' labels, as many for each."""
+        """The factors of all tasks' labels, padded to the same length."""
         rows = []
         for number, (factors, count) in enumerate(
             zip(weights, self.label_counts, strict=True)
@@ -147,7 +147,7 @@ class ClassificationHead(StackedLayer):
         return rows
 
     def _smoothed(self, losses, logits, task):
-        """The losses of labels that share their target with all others."""
+        """The losses with label smoothing."""
         valid = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
         logarithms = tf.where(valid, tf.nn.log_softmax(logits), 0.0)
         counts = tf.gather(tf.constant(self.label_counts), task)[:, None]
@@ -155,11 +155,11 @@ class ClassificationHead(StackedLayer):
         return losses - self.label_smoothing * (losses + mean)
 
     def _own_labels(self, logits, task):
-        """Puts the logits behind a task's own labels out of reach."""
+        """Makes the logits after a task's own labels very low."""
         if len(set(self.label_counts)) == 1:
             return logits
         valid = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
-        # Its exponential is exactly 0, and no gradient is NaN.
+        # Its exponential is exactly 0, and no gradient becomes NaN.
         return tf.where(valid, logits, -1e9)
 
     def get_config(self) -> dict:

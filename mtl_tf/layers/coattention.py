@@ -1,4 +1,4 @@
-"""Dual coattention: two texts that are read in the light of each other."""
+"""Dual coattention: two texts, each read with attention to the other."""
 
 from typing import NamedTuple
 
@@ -8,18 +8,18 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer
 
-# What padding adds to a score; see `mtl_tf.layers.self_attention`.
+# Added to the scores of padding; see `mtl_tf.layers.self_attention`.
 _OUT_OF_REACH = -1e9
 
 
 class Coattended(NamedTuple):
-    """What the places of one text know of the other, float `[..., T, D]`.
+    """What each position of a text knows of the other, float `[..., T, D]`.
 
     Attributes:
-        summary: of each place, the places of the other text that it is
-            aligned with: Q_sum of a context, C_sum of a question.
-        coattended: of each place, what those places are aligned with in the
-            place's own text: C_coa of a context, Q_coa of a question.
+        summary: for each position, the aligned positions of the other text:
+            Q_sum for a context, C_sum for a question.
+        coattended: for each position, what those positions are aligned with in
+            the position's own text: C_coa for a context, Q_coa for a question.
     """
 
     summary: tf.Tensor
@@ -28,11 +28,11 @@ class Coattended(NamedTuple):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class DualCoattention(StackedLayer):
-    """Aligns a context and a question, and carries over what is aligned.
+    """Aligns a context and a question, and transfers what is aligned.
 
-    McCann et al. (2018), equations 17 to 19, after Xiong et al. (2017). With
-    C and Q a row longer, by a trained dummy that tokens can align with which
-    have nothing to align with, and `softmax` over the columns:
+    McCann et al. (2018), equations 17 to 19, after Xiong et al. (2017). C and Q
+    get an additional row, a trained dummy with which tokens can align that
+    match nothing. `softmax` is over the columns:
 
         S_cq = softmax(C Q^T)       S_qc = softmax(Q C^T)
         C_sum = S_cq^T C            Q_sum = S_qc^T Q
@@ -48,8 +48,9 @@ class DualCoattention(StackedLayer):
         `[..., M, D]`, its mask bool `[..., M]`.
     Output shape: `Coattended` of the context, `[..., L, D]`, and of the
         question, `[..., M, D]`.
-    Masking: nothing is aligned with padding; its own outputs mean nothing. A
-        text without tokens leaves the other the dummy alone.
+    Masking: nothing is aligned with padding, and its own outputs have no
+        meaning. If a text has no tokens, the other one aligns with the dummy
+        only.
 
     Example:
         ```python
@@ -79,7 +80,7 @@ class DualCoattention(StackedLayer):
         scores = tf.cast(tf.matmul(c, q, transpose_b=True), tf.float32)
         no_context = _reach(context_mask)[..., :, None]
         no_question = _reach(question_mask)[..., None, :]
-        # Columns of the paper's matrices; here they are rows of the products.
+        # The paper normalises columns; these are the rows of the products here.
         s_cq = self.cast(tf.nn.softmax(scores + no_context, axis=-2))
         s_qc = self.cast(tf.nn.softmax(scores + no_question, axis=-1))
         c_sum = tf.matmul(s_cq, c, transpose_a=True)
@@ -103,7 +104,7 @@ class DualCoattention(StackedLayer):
 
 
 def _reach(mask: tf.Tensor) -> tf.Tensor:
-    """What `[..., T + 1]` places add to scores: the dummy is in reach."""
+    """What `[..., T + 1]` positions add to scores; 0 for the dummy."""
     paddings = [[0, 0]] * (mask.shape.rank - 1) + [[1, 0]]
     mask = tf.pad(mask, paddings, constant_values=True)
     return tf.where(mask, 0.0, _OUT_OF_REACH)

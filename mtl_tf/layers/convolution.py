@@ -1,4 +1,4 @@
-"""Convolutions over windows of a text, with filters of each task's own."""
+"""Convolutions over windows of a text, with task-specific filters."""
 
 from collections.abc import Sequence
 
@@ -20,10 +20,10 @@ class ConvolutionBank(StackedLayer):
         y_t = sum over j = 0 .. w - 1 of L_j^(k) x_(t + j - (w - 1) // 2)
               + b^(k)
 
-    which is the convolution (TDNN layer) of Collobert and Weston (2008) before
-    its non-linearity, for each of several widths; the window of an even width
-    reaches one token further to the right. Their words for padding are zeros
-    here, so that no table needs a row for them.
+    This is the convolution (TDNN layer) of Collobert and Weston (2008) before
+    its non-linearity, for each of several widths. The window of an even width
+    reaches one token further to the right. Their padding words are zeros here,
+    so that no table needs a row for them.
 
     Args:
         filters: number F of filters of each width.
@@ -31,13 +31,12 @@ class ConvolutionBank(StackedLayer):
         tasks: number of tasks.
         init: see `base.check_init`.
 
-    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, and the groups'
-        tasks, int32 `[G]`.
-    Output shape: `[G, B, T, len(widths) * F]`, the widths side by side, in
-        the policy's compute dtype.
-    Masking: a masked token counts as zeros, as if the text had an end there.
-        What stands at masked tokens themselves has no meaning.
-
+    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, and the groups' tasks,
+        int32 `[G]`.
+    Output shape: `[G, B, T, len(widths) * F]`, all widths concatenated, in the
+        policy's compute dtype.
+    Masking: a masked token counts as zeros, as if the text ended there. Outputs
+        at masked tokens have no meaning.
     Example:
         ```python
         bank = ConvolutionBank(100, widths=[3, 4, 5], tasks=16)
@@ -55,14 +54,14 @@ class ConvolutionBank(StackedLayer):
 
     @property
     def units(self) -> int:
-        """The size of the output: one value a width and filter."""
+        """The size of the output: one value per width and filter."""
         return len(self.widths) * self.filters
 
     def build(self, input_shape, *_):
-        """Makes the filters, of each width `[tasks, w * D, F]`."""
+        """Makes the filters, `[tasks, w * D, F]` for each width."""
         stack, size = (self.tasks,), input_shape[-1]
         for width in self.widths:
-            # An attribute each: tf.train.Checkpoint does not look into lists.
+            # One attribute each, because tf.train.Checkpoint ignores lists.
             kernel = self.add(
                 f"kernel_{width}", width * size, self.filters, stack=stack
             )
@@ -78,13 +77,13 @@ class ConvolutionBank(StackedLayer):
         return tf.concat(features, -1) + bias[:, None, None]
 
     def _convolve(self, x, width, task):
-        """`[G, B, T, F]` of one width; `SAME` is the alignment above."""
+        """The output `[G, B, T, F]` for one width; `SAME` aligns as above."""
         kernel = getattr(self, f"kernel_{width}")
         kernel = self.cast(choose(kernel, task))
         if x.shape[0] != 1:
             return product(_windows(x, width), kernel)
-        # TensorFlow's own convolution has no filters by group, but with one
-        # group it takes less than half the time of the product.
+        # TensorFlow's convolution cannot use different filters per group. For
+        # one group it takes less than half the time of the product.
         shape = (width, x.shape[-1], self.filters)
         y = tf.nn.conv1d(x[0], tf.reshape(kernel, shape), 1, "SAME")
         return y[None]
@@ -102,8 +101,8 @@ def check_widths(widths: Sequence[int]) -> list[int]:
     """Returns the widths of windows as a list.
 
     Raises:
-        ConfigError: there is none, one twice, or one that is no positive
-            integer.
+        ConfigError: there are none, a width occurs twice, or one is not a
+            positive integer.
     """
     if not isinstance(widths, (list, tuple)) or not widths:
         raise ConfigError(

@@ -27,18 +27,18 @@ from mtl_tf.layers.crf_likelihood import (
 from mtl_tf.layers.crf_loss import CRFLoss, best_tags, pack_potentials
 from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
 
-# Whoever imports the layer can load models that were compiled with its loss.
+# With its loss, so that importing the layer is enough to load models.
 __all__ = ["CRF", "CRFLoss", "Decoded", "best_tags"]
 
 _ALL, _POTENTIALS = "all", "potentials"
 
 
 class Decoded(NamedTuple):
-    """The best paths.
+    """The best label sequences.
 
     Attributes:
         tags: int32 `[..., T]`, 0 where there is no token.
-        score: float32 `[...]`: the path's score, which is not normalised.
+        score: float32 `[...]`: the path's score, not normalised.
     """
 
     tags: tf.Tensor
@@ -58,42 +58,40 @@ class CRF(StackedLayer):
     Everything is computed in float32 and in logarithms, whatever the policy.
 
     It needs Keras's TensorFlow backend: the recursions are loops compiled by
-    XLA, with gradients written by hand (`tf.custom_gradient`), for which
-    `keras.ops` has no equal.
+    XLA with hand-written gradients (`tf.custom_gradient`), which `keras.ops`
+    cannot express.
 
     Args:
         units: number C of labels.
-        tasks: 0: one set of transitions; else one for each of so many tasks,
-            stacked.
-        label_counts: how many of the C labels each task has, for tasks with
-            fewer; labels behind them are never decoded, and have the marginal
+        tasks: 0 for one set of transitions; otherwise the number of tasks, each
+            with its own transitions, stacked.
+        label_counts: how many of the C labels each task has, if some have
+            fewer. The labels after them are never decoded and have the marginal
             0. Default: all have C.
-        constraints: forbid transitions: a `Constraints` (see
-            `allowed_transitions`), or with tasks a list with one, or None,
-            for each; of each task's own label count. A gold path through what
-            is forbidden has a log-likelihood of about -1e9 and gives no
-            gradient to the forbidden scores.
-        returns: "all" for the dictionary below; "potentials" for these alone,
-            so that a model which ends in the layer has one output and is
-            compiled with `loss=CRFLoss()`; `best_tags` decodes them.
+        constraints: forbidden transitions: a `Constraints` (see
+            `allowed_transitions`), or with tasks a list with one, or None, for
+            each. Each has its task's label count. A gold path with a forbidden
+            transition has a log-likelihood of about -1e9 and gives no gradient
+            to the forbidden scores.
+        returns: "all" for the dictionary below, or "potentials" for these
+            alone. With the latter, a model that ends in the layer is compiled
+            with `loss=CRFLoss()`; `best_tags` decodes its one output.
         init: see `base.check_init`.
 
-    Input shape: logits `[B, T, C]`, tags int `[B, T]` and a mask bool
-        `[B, T]`; with tasks, "task" int32 `[B]`. Or, of G groups that have a
-        task each, `[G, B, T, C]`, `[G, B, T]`, `[G, B, T]` and `[G]`.
-    Output shape: see the methods; called, it returns a dictionary of "logits"
-        as they were given, "scores", the marginals `[..., T, C]`,
-        "prediction" int32 `[..., T]`, "confidence" `[..., T]`, the
-        prediction's marginals, and "loss" `[...]` if there are tags. Without
-        tasks and groups also "potentials" `[B, C + 4 + T, C]`, which are what
-        `CRFLoss` reads.
-    Masking: padding changes nothing; its predictions and scores are 0. Tokens
-        that a mask leaves out within a sentence are stepped over: those around
-        them are neighbours. A sentence without tokens has the loss 0. Called
-        without a mask, it takes the one that Keras attached to the logits (of
-        `mask_zero=True`, `Masking` ...), and hands it on. In the methods, no
+    Input shape: logits `[B, T, C]`, tags int `[B, T]` and a mask bool `[B, T]`;
+        with tasks, "task" int32 `[B]`. Or, for G groups with one task each,
+        `[G, B, T, C]`, `[G, B, T]`, `[G, B, T]` and `[G]`.
+    Output shape: see the methods. A call returns a dictionary of "logits" as
+        given, "scores", the marginals `[..., T, C]`, "prediction" int32
+        `[..., T]`, "confidence" `[..., T]`, the prediction's marginals, and
+        "loss" `[...]` if there are tags. Without tasks and groups also
+        "potentials" `[B, C + 4 + T, C]`, which `CRFLoss` reads.
+    Masking: padding changes nothing. Its predictions and scores are 0. Masked
+        tokens within a sentence are skipped: the tokens around them are
+        neighbours. A sentence without tokens has the loss 0. Without a mask, a
+        call takes the mask that Keras attached to the logits (from
+        `mask_zero=True`, `Masking` ...), and passes it on. In the methods, no
         mask means that every position is a token.
-
     Raises:
         ConfigError: a wrong argument, or another backend of Keras.
 
@@ -123,7 +121,8 @@ class CRF(StackedLayer):
         super().__init__(**kwargs)
         _check_backend()
         self.supports_masking = True
-        # Its loops compile themselves; Keras is not to compile the whole step.
+        # Its loops compile themselves, so Keras must not compile the whole
+        # step.
         self.supports_jit = False
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.not_negative_integer("tasks", tasks)
@@ -161,7 +160,7 @@ class CRF(StackedLayer):
     def call(self, logits, mask=None, tags=None, task=None):
         """Decodes; see "Output shape"."""
         if mask is None:
-            # Keras looks for itself only if logits are the only tensor.
+            # Keras passes its mask only if logits are the only tensor.
             mask = getattr(logits, "_keras_mask", None)
         if self.returns == _POTENTIALS:
             return self._potentials_alone(logits, mask)
@@ -179,9 +178,9 @@ class CRF(StackedLayer):
         if not self.tasks and len(logits.shape) == 3:
             output["potentials"] = self._potentials(logits, mask)
         if mask is not None:
-            # `compute_mask` cannot: it is not told whether there is a "loss",
-            # which has no time axis. Nor have "potentials": their mask is in
-            # them, since Keras would multiply losses of sentences by it.
+            # `compute_mask` cannot: it does not know whether there is a "loss",
+            # which has no time axis. Nor have "potentials", which contain their
+            # mask: Keras would multiply sentence losses by it.
             for name in ("scores", "prediction", "confidence"):
                 output[name]._keras_mask = mask
         return output
@@ -195,7 +194,7 @@ class CRF(StackedLayer):
         return self._potentials(logits, mask)
 
     def compute_mask(self, inputs, previous_mask=None):
-        """None of potentials, whose mask is in them; else as of Keras."""
+        """None for potentials, which contain it; otherwise as in Keras."""
         if self.returns == _POTENTIALS:
             return None
         return super().compute_mask(inputs, previous_mask)
@@ -204,9 +203,9 @@ class CRF(StackedLayer):
         """The logarithm of the probability of `tags`.
 
         Args:
-            logits, tags, mask, task: see the class; without a mask, every
-                position is a token. One with a negative tag is left out, as
-                by `CRFLoss`.
+            logits, tags, mask, task: see the class. Without a mask, every
+                position is a token. Tokens with a negative tag are skipped, as
+                in `CRFLoss`.
 
         Returns:
             float32 `[B]` or `[G, B]`.
@@ -221,7 +220,7 @@ class CRF(StackedLayer):
         return log_likelihood(sentences, chain, after, tags)
 
     def viterbi(self, logits, mask=None, task=None) -> Decoded:
-        """The path of the highest score; the arguments are as above."""
+        """The path with the highest score; arguments as in `log_likelihood`."""
         sentences = self._sentences(logits, mask, task)
         chain = self._chain(sentences)
         run = recursions.best(sentences.logits, sentences.mask, chain)
@@ -237,7 +236,8 @@ class CRF(StackedLayer):
     def marginals(self, logits, mask=None, task=None):
         """The probability of every label at every token.
 
-        By the forward and backward recursions; the arguments are as above.
+        Uses the forward and backward recursions; arguments as in
+        `log_likelihood`.
 
         Returns:
             float32 `[B, T, C]` or `[G, B, T, C]`, 0 where there is no token.
@@ -252,7 +252,7 @@ class CRF(StackedLayer):
             ).sequences["scores"]
             for reverse in (False, True)
         )
-        # Both hold the token's own logits.
+        # Both include the token's own logits.
         joint = (before + after - sentences.logits)[..., :-1]
         joint = tf.where(sentences.mask[..., None], joint, 0.0)
         valid = sentences.mask[..., None] & sentences.valid[:, None, None]
@@ -276,7 +276,7 @@ class CRF(StackedLayer):
         if mask is None:
             mask = tf.ones(tf.shape(logits)[:-1], tf.bool)
         grouped = logits.shape.rank == 4
-        # Without groups, tasks are those of rows: each is a group of one.
+        # Without groups, tasks belong to rows: each row is a group of one.
         axis = 1 if self.tasks else 0
         if not grouped:
             logits, mask = (tf.expand_dims(t, axis) for t in (logits, mask))
@@ -286,7 +286,7 @@ class CRF(StackedLayer):
         return prepare(logits, mask, task, valid, None if grouped else axis)
 
     def _scores(self, name: str, allowed: np.ndarray, task) -> tf.Tensor:
-        """The groups' scores of one kind, `IMPOSSIBLE` where forbidden."""
+        """The groups' scores of one kind; `IMPOSSIBLE` where forbidden."""
         weight = getattr(self, name)
         if self.tasks:
             scores = choose(weight, task)
@@ -378,7 +378,7 @@ def _checked(constraints, tasks: int, counts) -> list[Constraints | None]:
 
 
 def _padded(allowed: Constraints | None, count: int, units: int) -> Constraints:
-    """Constraints of all labels, those behind the task's own forbidden."""
+    """Constraints for all labels; those after the task's own are forbidden."""
     if allowed is None:
         free = np.ones(count, bool)
         allowed = Constraints(np.ones([count, count], bool), free, free)

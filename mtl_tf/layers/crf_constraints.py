@@ -11,18 +11,18 @@ from mtl_tf.core.errors import ConfigError
 # Scheme -> the prefixes that its labels have.
 SCHEMES = {"iob1": "IB", "bio": "BI", "iobes": "BIES"}
 
-# Tjong Kim Sang and Veenstra (1999) name them so.
+# These names are from Tjong Kim Sang and Veenstra (1999).
 _OTHER_NAMES = {"iob2": "bio", "bioes": "iobes"}
 
 
 class Constraints(NamedTuple):
-    """Where a path may go.
+    """The allowed label sequences.
 
     Attributes:
-        transitions: bool `[C, C]`: whether a label (row) may be followed by
-            another one (column).
+        transitions: bool `[C, C]`: whether the label of the column may follow
+            the label of the row.
         start: bool `[C]`: whether a sentence may begin with a label.
-        end: bool `[C]`: whether it may end with it.
+        end: bool `[C]`: whether a sentence may end with a label.
     """
 
     transitions: np.ndarray
@@ -34,11 +34,11 @@ def allowed_transitions(labels: Sequence[str], scheme: str) -> Constraints:
     """The transitions that a scheme of span labels allows.
 
     Args:
-        labels: names, "O" or a prefix, "-" and a type, such as "B-NP". A
+        labels: label names: "O", or a prefix, "-" and a type, such as "B-NP". A
             prefix alone is a span without a type.
         scheme: "bio" (also called IOB2: every span begins with B), "iob1" (B
-            only between two spans of a type) or "iobes" (also BIOES: E ends
-            and S is a span).
+            only between two spans of the same type) or "iobes" (also BIOES: E
+            ends a span, S is a span of one token).
 
     Raises:
         ConfigError: an unknown scheme, or a label that it does not have.
@@ -58,8 +58,8 @@ def allowed_transitions(labels: Sequence[str], scheme: str) -> Constraints:
 def span_scheme(labels: Sequence[str]) -> str | None:
     """The scheme whose prefixes these labels have; None if they have none.
 
-    IOB1 cannot be told from BIO by its labels: it is never the answer. Every
-    such scheme has the labels "O" and "B".
+    IOB1 has the same labels as BIO, so it is never returned. Every such scheme
+    has the labels "O" and "B".
     """
     prefixes = {label.partition("-")[0] for label in labels}
     if not {"O", "B"} <= prefixes:

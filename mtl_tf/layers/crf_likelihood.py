@@ -9,15 +9,15 @@ from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
 
 
 class Sentences(NamedTuple):
-    """Sentences, in groups, as `prepare` makes them.
+    """Sentences in groups, as `prepare` makes them.
 
     Attributes:
-        logits: float32 `[G, B, T, C + 1]`, the largest of a token's own 0;
-            the last label is `recursions`' START.
+        logits: float32 `[G, B, T, C + 1]`. The largest logit of each token is
+            0. The last label is START of `recursions`.
         mask, task: bool `[G, B, T]` and int32 `[G]`.
         valid: bool `[G, C]`: the labels of the group's task.
-        shift: float32 `[G, B, T]`: what was taken from the logits.
-        axis: the axis that stands for groups, None if there were groups.
+        shift: float32 `[G, B, T]`: what was subtracted from the logits.
+        axis: the axis that was added for groups; None if there were groups.
     """
 
     logits: tf.Tensor
@@ -28,7 +28,7 @@ class Sentences(NamedTuple):
     axis: int | None
 
     def ungroup(self, result: tf.Tensor) -> tf.Tensor:
-        """Takes the axis of groups away again, if there was none."""
+        """Removes the axis of groups again, if it was added."""
         return result if self.axis is None else tf.squeeze(result, self.axis)
 
 
@@ -42,19 +42,19 @@ def prepare(
     """Prepares logits for the recursions.
 
     Args:
-        logits: float32 `[G, B, T, C]`; where there is no token, or no label of
-            the task, they may be anything. Minus infinity forbids a label.
+        logits: float32 `[G, B, T, C]`. They may be anything where there is no
+            token or the task has no such label. Minus infinity forbids a label.
         mask, task, valid, axis: see `Sentences`.
     """
     usable = mask[..., None] & valid[:, None, None]
-    # What does not count cannot harm, were it infinite.
+    # Unused logits must not do harm, even if infinite.
     logits = tf.where(usable, logits, IMPOSSIBLE)
-    # The largest logit becomes 0: paths keep their differences, and large
-    # logits do not eat the precision of small ones.
+    # The largest logit becomes 0. Differences between paths stay the same, and
+    # large logits do not reduce the precision of small ones.
     shift = tf.reduce_max(logits, -1, keepdims=True)
     logits = tf.where(usable, logits - shift, IMPOSSIBLE)
-    # A label that is forbidden by minus infinity: sums of it would be NaN.
-    # A NaN itself is no smaller and comes through.
+    # Labels forbidden by minus infinity would make sums NaN. The comparison
+    # leaves NaN itself unchanged.
     logits = tf.where(logits < IMPOSSIBLE, IMPOSSIBLE, logits)
     logits = tf.pad(logits, [[0, 0]] * 3 + [[0, 1]], constant_values=IMPOSSIBLE)
     shift = tf.where(mask, shift[..., 0], 0.0)
@@ -68,7 +68,7 @@ def make_chain(
 
     Args:
         transitions: float32 `[G, C, C]`.
-        outer: float32 `[G, C]`: from START to every label.
+        outer: float32 `[G, C]`: scores from START to every label.
         reached: see `Chain`.
     """
     rows = tf.concat([transitions, outer[:, None]], 1)
@@ -88,7 +88,7 @@ def log_likelihood(
         tags: int32 `[G, B, T]`.
 
     Returns:
-        float32 `[G, B]`, or as the sentences were before they were grouped.
+        float32 `[G, B]`, or without the group axis if it was added.
     """
     path = _path_score(sentences, chain, after, tags)
     run = recursions.sums(sentences.logits, sentences.mask, chain, keep=True)
@@ -115,11 +115,11 @@ def _path_score(sentences: Sentences, chain: Chain, after, tags) -> tf.Tensor:
 
 
 def _previous(tags: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The tag of the token before each token; holes are stepped over."""
+    """The tag of the token before each token; masked tokens are skipped."""
     shape = tf.shape(tags)
     number = tf.cumsum(tf.cast(mask, tf.int32), -1)
     number = tf.reshape(number, [-1, shape[-1]])
-    # Where the count reaches n first, there is token n.
+    # Token n is at the first position where the count reaches n.
     place = tf.searchsorted(number, tf.maximum(number - 1, 1))
     place = tf.minimum(place, tf.maximum(shape[-1] - 1, 0))
     tags = tf.reshape(tags, [-1, shape[-1]])

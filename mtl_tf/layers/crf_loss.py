@@ -13,22 +13,22 @@ from mtl_tf.layers.crf_likelihood import (
 )
 from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
 
-# Rows of potentials beside those of transitions and tokens: the start scores,
-# the end scores, and `Chain.reached`.
+# Rows of the potentials besides transitions and tokens: the start scores, the
+# end scores, and `Chain.reached`.
 _ROWS = 4
 
 
 def pack_potentials(
     logits: tf.Tensor, chain: Chain, end: tf.Tensor
 ) -> tf.Tensor:
-    """All that the loss needs, in one tensor with the batch as first axis.
+    """All inputs of the loss in one tensor, with the batch as first axis.
 
-    A Keras loss sees an output and nothing else. With the transitions in it,
-    the loss has no layer to hold, and so none to find again in a loaded model.
+    A Keras loss sees only one output. With the transitions in this output, the
+    loss does not need to hold the layer or find it again in a loaded model.
 
     Args:
         logits: float32 `[B, T, C]`, `IMPOSSIBLE` where there is no token.
-        chain: of one group.
+        chain: the chain of one group.
         end: float32 `[C]`: the end scores.
 
     Returns:
@@ -45,11 +45,11 @@ def pack_potentials(
 def best_tags(potentials: tf.Tensor) -> tf.Tensor:
     """The most probable tags of sentences, from the potentials of a `CRF`.
 
-    The Viterbi path, which the layer's "prediction" is.
+    This is the Viterbi path, the same as the layer's "prediction".
 
     Args:
-        potentials: float32 `[B, C + 4 + T, C]`, such as a model with
-            `CRF(..., returns="potentials")` predicts.
+        potentials: float32 `[B, C + 4 + T, C]`, as predicted by a model with
+            `CRF(..., returns="potentials")`.
 
     Returns:
         int32 `[B, T]`, 0 where there is no token.
@@ -68,19 +68,19 @@ def best_tags(potentials: tf.Tensor) -> tf.Tensor:
 def _unpack(
     potentials: tf.Tensor, tagged: tf.Tensor | None = None
 ) -> tuple[Sentences, Chain, tf.Tensor]:
-    """Sentences, their chain and their end scores, of one group.
+    """Sentences, their chain and their end scores, as one group.
 
     Args:
         potentials: see `pack_potentials`.
-        tagged: bool `[B, T]`, tokens that are not stepped over.
+        tagged: bool `[B, T]`, false for tokens that are skipped.
     """
     labels = potentials.shape[-1]
-    # All sentences have the same; a replica may have no sentence.
+    # The same in all sentences; a replica may have no sentence.
     head = at_least_one_step(potentials[:1, : labels + _ROWS], 0)
     head = tf.ensure_shape(head, [1, labels + _ROWS, labels])
     scores, start, end, reached = tf.split(head, [labels, 1, 1, 2], 1)
     logits = potentials[:, labels + _ROWS :]
-    # Written so that NaN is a token: it shall not be hidden.
+    # Written so that NaN counts as a token and is not hidden.
     mask = ~tf.reduce_all(logits <= IMPOSSIBLE / 2, -1)
     if tagged is not None:
         mask &= tagged
@@ -99,21 +99,21 @@ def _unpack(
 class CRFLoss(keras.losses.Loss):
     """The negative log-likelihood of tags, from the "potentials" of a `CRF`.
 
-    It is the whole sentence's: the mean over sentences, not over tokens. What
-    the CRF's mask left out counts for nothing, and neither do tokens whose tag
-    is negative: they are stepped over.
+    The loss is that of whole sentences: a mean over sentences, not over tokens.
+    Tokens that the CRF's mask leaves out and tokens with a negative tag are
+    skipped.
 
     Args:
-        name, reduction: as all losses of Keras have them; it reduces `[B]`.
+        name, reduction: as in all losses of Keras; reduces `[B]`.
 
     Input shape: tags `[B, T]` as `y_true`, the potentials as `y_pred`, and
-        maybe a weight `[B]` or `[B, 1]` for each sentence.
+        optionally a weight `[B]` or `[B, 1]` for each sentence.
 
-    A model that ends in a CRF, `Sequential` or functional, has several
-    outputs: it is compiled with `loss={"potentials": CRFLoss()}`, not with
-    `loss=CRFLoss()`, and trained on the tags or on `{"potentials": tags}`.
-    One that ends in `CRF(..., returns="potentials")` has one output, and is
-    compiled with `loss=CRFLoss()`; `best_tags` decodes what it predicts.
+    A model that ends in a CRF, `Sequential` or functional, has several outputs.
+    Compile it with `loss={"potentials": CRFLoss()}`, not with `loss=CRFLoss()`,
+    and train it on the tags or on `{"potentials": tags}`. A model that ends in
+    `CRF(..., returns="potentials")` has one output. Compile it with
+    `loss=CRFLoss()` and decode its predictions with `best_tags`.
 
     Raises:
         ValueError: other shapes.
@@ -124,11 +124,11 @@ class CRFLoss(keras.losses.Loss):
     def __init__(
         self, name: str = "crf_loss", reduction: str = "sum_over_batch_size"
     ):
-        # Whatever floatx is: a half precision would round large labels, too.
+        # Independent of floatx: half precision would also round large labels.
         super().__init__(name, reduction, dtype="float32")
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        """Checks the weights' shape, and computes the reduced loss."""
+        """Checks the shape of the weights and computes the reduced loss."""
         shape = tuple(getattr(sample_weight, "shape", ()))
         if len(shape) > 1 and shape[1:] != (1,):
             # Keras would multiply sentences by the tokens of other sentences.

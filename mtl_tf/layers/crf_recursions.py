@@ -2,12 +2,12 @@
 
 They run in `recurrence`: compiled, in shards, with a hand-written backward
 loop. Sums over the paths are matrix products of exponentials, scaled at every
-step by the largest score; where a sum that is not zero would leave float32's
-range nevertheless, the batch is computed again by log-sum-exp.
+step by the largest score. If a sum that is not zero would still leave the range
+of float32, the batch is computed again by log-sum-exp.
 
-A chain of K - 1 labels has one more state, START (the last one), in which
-every sentence begins. So the first token is a step like the others, and tokens
-that the mask leaves out are stepped over.
+A chain of K - 1 labels has one more state, START (the last one), in which every
+sentence begins. The first token is therefore a step like the others, and masked
+tokens can be skipped.
 """
 
 import functools
@@ -19,12 +19,12 @@ from mtl_tf.layers.lstm import zero_state
 from mtl_tf.layers.recurrence import Recurrence, Result
 from mtl_tf.layers.steps import Operations, Tensors
 
-# The score of what is forbidden: finite, so that no gradient is NaN, and far
-# below all paths that are allowed.
+# The score of what is forbidden. It is finite, so that no gradient is NaN, and
+# far below all allowed paths.
 IMPOSSIBLE = -1e9
 
-# Sums below it are taken for zero. Products that float32 (least 1e-38) flushed
-# to zero are less than 1e-6 of any sum above it.
+# Smaller sums count as zero. Products that float32 (minimum 1e-38) flushed to
+# zero are less than 1e-6 of any larger sum.
 _TINY = 1e-30
 
 
@@ -32,10 +32,10 @@ class Chain(NamedTuple):
     """The scores of a chain's transitions.
 
     Attributes:
-        transitions: float32 `[G, K, K]`, from the first to the second; the
-            last row is from START, the last column is `IMPOSSIBLE`.
+        transitions: float32 `[G, K, K]`, from the first to the second state.
+            The last row is from START; the last column is `IMPOSSIBLE`.
         reached: float32 `[G, 2]`: how many states can be reached at the first
-            token, and at later ones. (If it is too large, results are right
+            token, and at later ones. (If it is too large, results are correct
             but slow.)
     """
 
@@ -53,21 +53,21 @@ def sums(
 ) -> Result:
     """Sums over all paths up to every token (the forward variables).
 
-    With a chain whose transitions are turned round and `reverse`, these are
-    the backward variables, the token's own logits included.
+    With `reverse` and a chain whose transitions are transposed, these are the
+    backward variables, including the token's own logits.
 
     Args:
         logits: float32 `[G, B, T, K]`, `IMPOSSIBLE` for START.
-        mask: bool `[G, B, T]`; where it is false there is no token.
+        mask: bool `[G, B, T]`, false where there is no token.
         chain: the transitions.
         reverse: from the last token to the first.
         keep: whether a gradient will be taken.
 
     Returns:
         "scores" `[G, B, K]` (and `[G, B, T, K]` as a sequence), the logarithm
-        of the sums less "total" `[G, B, 1]`. They have a gradient where the
-        result does not change if a number is added to "scores" of a token and
-        taken from the "total".
+        of the sums minus "total" `[G, B, 1]`. Gradients are right only for
+        results that stay the same when a number is added to "scores" of a token
+        and subtracted from "total".
     """
     run = _Call(logits, mask, chain, reverse, keep)
     fast, usable = run.by_products()
@@ -85,9 +85,9 @@ class _Call(NamedTuple):
     keep: bool
 
     def by_products(self) -> tuple[Result, tf.Tensor]:
-        """The sums by matrix products, and whether they are right."""
+        """The sums by matrix products, and whether they are accurate."""
         transitions = self.chain.transitions
-        # By columns, so that one rare transition spoils no other.
+        # Per column, so that one rare transition does not spoil the others.
         scale = tf.stop_gradient(tf.reduce_max(transitions, -2))
         scale = tf.where(scale > IMPOSSIBLE / 2, scale, 0.0)
         result = _recurrences(self.logits.shape[-1]).sums(
@@ -111,7 +111,7 @@ class _Call(NamedTuple):
         return result._replace(emitted={}), usable
 
     def by_logarithms(self) -> Result:
-        """The sums by log-sum-exp, which has no range to leave."""
+        """The sums by log-sum-exp, which cannot leave the range of float32."""
         return _recurrences(self.logits.shape[-1]).log_sums(
             self.logits,
             self.mask,
@@ -127,7 +127,7 @@ class _Call(NamedTuple):
 def best(logits: tf.Tensor, mask: tf.Tensor, chain: Chain) -> Result:
     """The best path's score up to every token and state.
 
-    The arguments and results are those of `sums`.
+    Arguments and results are those of `sums`.
     """
     return _recurrences(logits.shape[-1]).best(
         logits,
@@ -155,7 +155,7 @@ def trace(
     begin = start_state(scores)["scores"][:, :, None]
     before = tf.concat([begin, scores[:, :, :-1]], 2)
     last = tf.cast(last, tf.float32)[..., None]
-    # Once for each state after the transition: the step looks up its row.
+    # Transposed, so that a step looks up the row of the state after it.
     turned = tf.linalg.matrix_transpose(chain.transitions)
     result = _recurrences(scores.shape[-1]).trace(
         before[:, :, : tf.shape(scores)[2]],
@@ -181,13 +181,13 @@ def start_state(logits: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def at_first(mask: tf.Tensor, reverse: bool = False) -> tf.Tensor:
-    """Where the first token is (the last one if `reverse`), bool."""
+    """Where the first token is (the last one if `reverse`), as bool."""
     number = tf.cumsum(tf.cast(mask, tf.int32), -1, reverse=reverse)
     return mask & tf.equal(number, 1)
 
 
 def _by_row(transitions: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-    """`[G, K, K]` to `[G, B, K, K]`, for constants are split by rows."""
+    """`[G, K, K]` to `[G, B, K, K]`, because constants are split by rows."""
     rows = logits.shape[1]
     shape = tf.shape(transitions)
     count = tf.shape(logits)[1] if rows is None else rows
@@ -200,8 +200,8 @@ def _by_row(transitions: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
 def _scaled(scores: tf.Tensor, state: Tensors) -> dict[str, tf.Tensor]:
     """The new state, whose largest score is 0.
 
-    Long sentences lose no precision, since only "total" grows. Nothing that is
-    computed from both changes with the largest score: it needs no gradient.
+    Long sentences lose no precision, because only "total" grows. Results that
+    use both do not depend on the largest score, so it needs no gradient.
     """
     top = tf.stop_gradient(tf.reduce_max(scores, -1, keepdims=True))
     return {"scores": scores - top, "total": state["total"] + top}
@@ -212,7 +212,7 @@ def _sum_step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     possible = sums > _TINY
     reached = tf.reduce_sum(tf.cast(possible, tf.float32), -1, keepdims=True)
     ops.emit("reached", reached)
-    # The inner choice keeps the other branch's gradient finite.
+    # The inner tf.where keeps the other branch's gradient finite.
     logarithm = tf.math.log(tf.where(possible, sums, 1.0))
     scores = tf.where(possible, logarithm, IMPOSSIBLE)
     return _scaled(scores + inputs["logits"], state)
@@ -243,7 +243,7 @@ def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
 
 
 class _Recurrences(NamedTuple):
-    """The recurrences by what they compute."""
+    """The compiled recurrences by what they compute."""
 
     sums: Recurrence
     log_sums: Recurrence
@@ -253,9 +253,10 @@ class _Recurrences(NamedTuple):
 
 @functools.cache
 def _recurrences(states: int) -> _Recurrences:
-    """Those of all CRF layers of so many states, which share compilations.
+    """The recurrences of all CRF layers with this number of states.
 
-    (A trace for several numbers of states would lose their static shapes.)
+    The layers share their compilations. (A trace for several numbers of states
+    would lose the static shapes.)
     """
     del states
     steps = (_sum_step, _log_sum_step, _best_step, _trace_step)

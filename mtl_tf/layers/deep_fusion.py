@@ -1,4 +1,4 @@
-"""What the LSTMs that fuse external memories into their output share."""
+"""Base of the LSTMs that fuse external memories into their output."""
 
 import tensorflow as tf
 
@@ -20,9 +20,9 @@ def fused_lstm(
     `h' = o * tanh(c' + g * (W_f r))`.
 
     Args:
-        ops: the step's operations; their weights are "fusion_read"
-            `[..., R, 2 H]`, W_f beside W_r, and "fusion_memory" `[..., H, H]`,
-            W_c.
+        ops: the step's operations. Their weights are "fusion_read"
+            `[..., R, 2 H]`, W_f and W_r concatenated, and "fusion_memory"
+            `[..., H, H]`, W_c.
         a: `[..., 4 H]`, in the order input gate i, forget gate f, output gate
             o, candidate g.
         memory: c, `[..., H]`.
@@ -41,7 +41,7 @@ def fused_lstm(
 
 
 def project_gates(x: tf.Tensor, weights: Tensors) -> Tensors:
-    """What the gates get from the inputs, "gates" `[T, G, B, 4 H]`."""
+    """The inputs' contribution to the gates, "gates" `[T, G, B, 4 H]`."""
     bias = weights["bias"]
     if bias.shape.rank == 2:
         bias = bias[:, None]
@@ -49,17 +49,17 @@ def project_gates(x: tf.Tensor, weights: Tensors) -> Tensors:
 
 
 class DeepFusionLayer(RecurrentLayer):
-    """What the layers with external memories have in common.
+    """Base class of the layers with external memories.
 
-    Subclasses set `memories` up and give the step.
+    Subclasses define `memories` and the step.
 
     Args:
         units: size H of the hidden state.
         memory_slots: number of segments K of a memory.
         memory_width: size M of a segment.
         align: see `ExternalMemory`.
-        tasks: 0: one set of weights for all tasks; else one for each of so
-            many tasks, stacked.
+        tasks: 0 for one set of weights for all tasks; otherwise the number of
+            tasks, each with its own weights, stacked.
         reverse: from the last token to the first.
         forget_bias: added to the forget gate's initial bias; see
             `lstm.forget_offset`.
@@ -91,7 +91,7 @@ class DeepFusionLayer(RecurrentLayer):
 
     @property
     def memories(self) -> list[ExternalMemory]:
-        """Its memories."""
+        """The memories of the layer."""
         raise NotImplementedError
 
     def _step(
@@ -109,7 +109,7 @@ class DeepFusionLayer(RecurrentLayer):
             role=role,
             init=self.init,
             dtype=self.dtype_policy,
-            # Initial values depend on the name: two directions differ.
+            # Initial values depend on the name, so the two directions differ.
             name=f"{self.name}_{role}",
         )
 

@@ -1,7 +1,7 @@
-"""Losses on the probabilities of teachers, for the heads of whole texts.
+"""Distillation losses on teachers' probabilities, for text-level heads.
 
 Hinton et al. 2015, "Distilling the Knowledge in a Neural Network" (section 2):
-the logits of teacher and student are divided by a temperature T, and the
+the logits of teacher and student are divided by a temperature T. The
 cross-entropy of both is multiplied by T squared, so that its gradient is as
 large as that of the labels.
 """
@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 import tensorflow as tf
 
 #: Columns of a batch: the teachers' probabilities `[G, B, C]`; the share of
-#: their loss in that of an example `[G, B]`, 0 where there is no teacher; and
-#: the temperature `[G, B]`.
+#: their loss in the loss of an example `[G, B]`, 0 without a teacher; and the
+#: temperature `[G, B]`.
 SCORES, SHARE = "teacher_scores", "teacher_share"
 TEMPERATURE = "teacher_temperature"
 
-# Below it a probability is as good as 0: its logarithm would be infinite.
+# Smaller probabilities count as 0, to keep the logarithm finite.
 _SMALLEST = 1e-30
 
 
@@ -26,13 +26,13 @@ def with_teachers(
     batch: Mapping[str, tf.Tensor],
     soft_loss: Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor],
 ) -> tf.Tensor:
-    """The losses of examples, of which teachers' answers have a share.
+    """Mixes the teachers' loss into the losses of examples.
 
     Args:
-        losses: float32 `[G, B]`, on the labels themselves.
+        losses: float32 `[G, B]`, for the labels.
         logits: float32 `[G, B, C]`, of the student.
-        batch: with `SCORES`, `SHARE` and `TEMPERATURE`; without them the
-            losses stay as they are.
+        batch: contains `SCORES`, `SHARE` and `TEMPERATURE`. Without them the
+            losses are returned unchanged.
         soft_loss: such as `softmax_loss`.
 
     Returns:
@@ -41,7 +41,7 @@ def with_teachers(
     if SCORES not in batch:
         return losses
     share = batch[SHARE]
-    # Padding rows, and tasks without teachers, have none.
+    # Padding rows, and tasks without teachers, have share 0.
     known = share > 0.0
     temperature = tf.where(known, batch[TEMPERATURE], 1.0)
     scores = _as_wide(tf.cast(batch[SCORES], tf.float32), logits)
@@ -53,12 +53,12 @@ def with_teachers(
 def softmax_loss(
     logits: tf.Tensor, scores: tf.Tensor, temperature: tf.Tensor
 ) -> tf.Tensor:
-    """The cross-entropy where each example has one label, `[G, B]`.
+    """The cross-entropy for examples with exactly one label, `[G, B]`.
 
     Args:
-        logits: float32 `[G, B, C]`; those of labels that a task does not have
-            are very low.
-        scores: the teachers', likewise, 0 for such labels.
+        logits: float32 `[G, B, C]`, very low for labels that a task does not
+            have.
+        scores: the teachers' probabilities, `[G, B, C]`, 0 for such labels.
         temperature: `[G, B, 1]`.
     """
     tempered = tf.math.log(tf.maximum(scores, _SMALLEST)) / temperature
@@ -70,13 +70,13 @@ def softmax_loss(
 
 
 def sigmoid_loss(valid: tf.Tensor) -> Callable[..., tf.Tensor]:
-    """The mean cross-entropy of labels that are each there or not.
+    """The mean cross-entropy over independent (multi-label) labels.
 
     Args:
         valid: bool `[G, 1, C]`, which labels the groups' tasks have.
 
     Returns:
-        A function as `softmax_loss`.
+        A function like `softmax_loss`.
     """
 
     def loss(
@@ -95,7 +95,7 @@ def sigmoid_loss(valid: tf.Tensor) -> Callable[..., tf.Tensor]:
 
 
 def _as_wide(scores: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
-    """Scores of as many labels as there are logits; missing ones are 0."""
+    """Pads scores with 0 to as many labels as there are logits."""
     missing = tf.maximum(logits.shape[-1] - tf.shape(scores)[-1], 0)
     wide = tf.pad(scores, [[0, 0], [0, 0], [0, missing]])
     return tf.reshape(wide[..., : logits.shape[-1]], tf.shape(logits))

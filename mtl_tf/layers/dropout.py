@@ -7,12 +7,12 @@ import tensorflow as tf
 
 from mtl_tf.core import checks, random
 
-# Values of a short draw.
+# Number of values of a 16-bit draw.
 _DRAWS = 1 << 16
 
 
 def salted(seed: tf.Tensor, salt: str) -> tf.Tensor:
-    """A seed int32 `[2]` of one's own from a step's seed and a name."""
+    """A separate seed int32 `[2]`, from a step's seed and a name."""
     salts = [
         zlib.crc32(f"{salt}/{word}".encode()) & 0x7FFFFFFF for word in range(2)
     ]
@@ -20,10 +20,10 @@ def salted(seed: tf.Tensor, salt: str) -> tf.Tensor:
 
 
 class _Counter:
-    """Seeds of a layer's own for calls without one: 0, 1, 2, ... and a name.
+    """Seeds for calls without one: 0, 1, 2, ... with the layer's name.
 
-    It is made at the first such call and is no weight of the layer: models
-    that are given a seed at each step hold, save and restore nothing of it.
+    It is made at the first such call and is not a weight of the layer. Models
+    that get a seed at each step therefore neither hold, save nor restore it.
     """
 
     def __init__(self):
@@ -33,11 +33,11 @@ class _Counter:
         """The next seed, int32 `[2]`.
 
         Args:
-            name: of the layer, for the first call.
+            name: name of the layer, for the first call.
         """
         if self._generator is None:
             seed = random.fold(0, name) & 0x7FFFFFFF
-            # Calls are traced: a variable made there has to outlive the trace.
+            # Calls are traced; the variable has to outlive the trace.
             with tf.init_scope():
                 self._generator = keras.random.SeedGenerator(seed)
         return tf.cast(self._generator.next(), tf.int32)
@@ -47,23 +47,24 @@ class _Counter:
 class Dropout(keras.layers.Layer):
     """Sets a fraction of its inputs to zero and scales up the others.
 
-    Srivastava et al. (2014). What is dropped is a pure function of the seed
-    of the call and of the layer's salt: a training step that is run again
-    gives the same result. (Inside a function that XLA compiles TensorFlow
-    draws other numbers from a seed than outside, but always the same ones.)
+    Srivastava et al. (2014). Which inputs are dropped depends only on the seed
+    of the call and on the layer's salt, so repeating a training step gives the
+    same result. (Inside a function that XLA compiles, TensorFlow draws other
+    numbers from a seed than outside, but always the same ones.)
 
-    Without a seed, as in `fit` of plain Keras, it counts its training calls
-    and draws from that number and its path. Equal programs then drop the same
-    units, but a model that is loaded counts from 0 again.
+    Without a seed, as in Keras's `fit`, it counts its training calls and draws
+    from that number and its path. Equal programs then drop the same units, but
+    a loaded model counts from 0 again.
 
     Args:
         rate: fraction of the inputs to drop, at least 0 and below 1.
         salt: distinguishes the dropout layers of a model.
-        short: draw 16 bits an input in place of a float, which takes half
-            the time; the rate is then a multiple of 1 / 65536. For large
-            inputs, such as weights of attention.
+        short: draw 16 bits per input instead of a float, which takes half the
+            time. The rate is then a multiple of 1 / 65536. For large inputs,
+            such as attention weights.
 
     Input shape: any.
+    Output shape: the same.
     Output shape: the same.
     Masking: none.
 
@@ -91,8 +92,8 @@ class Dropout(keras.layers.Layer):
         Args:
             x: a tensor.
             training: False returns `x` itself.
-            seed: int32 `[2]`. What is dropped is a function of it: it has to
-                change with every step. None counts the calls.
+            seed: int32 `[2]`. It decides what is dropped, so it must change
+                with every step. None counts the calls.
         """
         if not training or not self.rate:
             return x
@@ -100,18 +101,18 @@ class Dropout(keras.layers.Layer):
             seed = self._counter.next(self.path or self.name)
         if self.short:
             return x * self._short_factors(tf.shape(x), x.dtype, seed)
-        # Philox by name: the default generator depends on the device.
+        # Philox explicitly: the default generator depends on the device.
         draw = tf.random.stateless_uniform(
             tf.shape(x), salted(seed, self.salt), dtype=tf.float32, alg="philox"
         )
         return self.drop(x, draw >= self.rate)
 
     def drop(self, x, keep_mask):
-        """What becomes of `x`, where `keep_mask` holds and elsewhere."""
+        """Scales `x` where `keep_mask` is true and drops the rest."""
         return tf.where(keep_mask, x / tf.cast(1.0 - self.rate, x.dtype), 0)
 
     def _short_factors(self, shape, dtype, seed):
-        """What to multiply an input of `shape` with: 0 or 1 / (1 - rate)."""
+        """Factors for an input of `shape`: 0 or 1 / (1 - rate)."""
         size = tf.reduce_prod(shape)
         words = tf.random.stateless_uniform(
             [(size + 1) // 2],
@@ -121,7 +122,7 @@ class Dropout(keras.layers.Layer):
             dtype=tf.uint32,
             alg="philox",
         )
-        # Two draws a word, from -32768 on.
+        # Each word holds two draws, which start at -32768.
         draws = tf.reshape(tf.bitcast(words, tf.int16), [-1])[:size]
         dropped = min(round(self.rate * _DRAWS), _DRAWS - 1)
         keep_mask = tf.reshape(draws, shape) >= dropped - _DRAWS // 2

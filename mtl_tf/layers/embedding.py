@@ -13,32 +13,33 @@ from mtl_tf.layers.base import StackedLayer
 class Embedding(StackedLayer):
     """Looks up the vectors of token ids.
 
-    Its gradients are `tf.IndexedSlices` with one slice a token; rows may
+    Its gradients are `tf.IndexedSlices` with one slice per token; rows may
     repeat.
 
-    With a `private_dimension` the table is shared between tasks in part, as in
-    the MT-CNN of Liu et al. (2016), after Collobert and Weston (2008): a
-    vector is that of the shared table beside that of the task's own.
+    With a `private_dimension` the tasks share only a part of the table, as in
+    the MT-CNN of Liu et al. (2016), after Collobert and Weston (2008). A
+    token's vector is then the concatenation of its vectors in the shared table
+    and in the task's own table.
 
     Args:
         vocabulary_size: number of vectors V.
-        dimension: their size D, with what is private.
+        dimension: size D of a vector, including the private part.
         private_dimension: how many of the D values, the last ones, come from
-            a table of the task's own; 0 for none.
+            the task's own table; 0 for none.
         tasks: number of tasks; only private tables depend on it.
-        trainable: whether they are trained.
-        init: see `base.check_init`; whatever its name, vectors are drawn
+        trainable: whether the vectors are trained.
+        init: see `base.check_init`. With every init, vectors are drawn
             uniformly within its `range`, because a look-up has no fans.
 
     Attributes:
         shared_dimension: the size of the shared table's vectors.
         vectors: the shared table, `[V, shared_dimension]`.
-        private_vectors: `[tasks * V, private_dimension]`: the tables of all
-            tasks one below the other, or None. (Only a look-up along one axis
+        private_vectors: `[tasks * V, private_dimension]`, or None: the tables
+            of all tasks, concatenated by rows. (Only a look-up along one axis
             has a sparse gradient.)
 
-    Input shape: int32 `[G, B, T]`, below V; if there are private tables, also
-        the groups' tasks, int32 `[G]`.
+    Input shape: int32 `[G, B, T]`, below V; with private tables also the
+        groups' tasks, int32 `[G]`.
     Output shape: `[G, B, T, D]`, in the policy's compute dtype.
     Masking: `mask(tokens)` is true where the id is not 0 (padding).
 
@@ -90,17 +91,18 @@ class Embedding(StackedLayer):
                 self.private_dimension,
                 limit=self.init["range"],
             )
-            # Stacked by task like the weights that `add` stacks.
+            # Stacked by task, like the stacked weights from `add`.
             self.private_vectors.is_private = True
         self.built = True
 
     def set_vectors(self, vectors: np.ndarray) -> None:
         """Sets the shared table, `[V, shared_dimension]`, to given vectors.
 
-        Pretrained ones, for example; private tables stay as they were drawn.
+        For example to pretrained ones. Private tables keep their initial
+        values.
 
         Raises:
-            ValueError: they have another shape.
+            ValueError: the vectors have another shape.
         """
         expected = (self.vocabulary_size, self.shared_dimension)
         if vectors.shape != expected:
@@ -110,7 +112,7 @@ class Embedding(StackedLayer):
         self.vectors.assign(vectors)
 
     def call(self, tokens, task=None):
-        """Looks `tokens` up, in the tables of `task` too if there are any."""
+        """Looks up `tokens`, also in the tables of `task` if there are any."""
         shared = tf.gather(self.vectors.value, tokens)
         if self.private_vectors is None:
             return self.cast(shared)

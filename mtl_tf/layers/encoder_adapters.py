@@ -1,7 +1,7 @@
-"""What is put into a pretrained encoder for the tasks, of each or of all.
+"""Inserts adapters into a pretrained encoder, per task or shared.
 
-Each kind is inserted into the layers of a built backbone by their names in
-keras_hub; a backbone that lacks such a layer is refused.
+Each kind is inserted into layers of a built backbone, which are found by their
+names in keras_hub. A backbone that lacks such a layer is refused.
 """
 
 import dataclasses
@@ -21,18 +21,18 @@ from mtl_tf.layers.projected_attention import (
 )
 from mtl_tf.layers.sublayers import sublayers
 
-#: What low-rank changes may belong to: the projections of the attention, and
-#: the two layers of the feed-forward network.
+#: Layers that low-rank changes can be applied to: the projections of the
+#: attention, and the two layers of the feed-forward network.
 LORA_TARGETS = (
     *("query", "key", "value", "attention_output"),
     *("feedforward_intermediate_dense", "feedforward_output_dense"),
 )
-#: Whose adapters are: each task's own, or the same of all.
+#: Who has adapters: each task its own, or all tasks the same.
 SHARING = ("private", "shared")
-# The layers before the two residual sums of a block: bottleneck adapters stand
-# behind them (Houlsby et al. 2019, figure 2).
+# The layers before the two residual sums of a block. Bottleneck adapters are
+# placed after them (Houlsby et al. 2019, figure 2).
 _BEFORE_SUMS = ("attention_output", "feedforward_output_dense")
-# Its output goes into the last sum of a block.
+# The output of this layer goes into the last sum of a block.
 _INTO_LAST_SUM = "feedforward_dropout"
 
 
@@ -43,10 +43,10 @@ class Adapting:
     Attributes:
         adapter_units: size of bottleneck adapters; 0 for none.
         lora_rank: rank of low-rank changes; 0 for none.
-        lora_alpha: they are scaled by it over the rank.
-        lora_targets: of which layers, some of `LORA_TARGETS`.
+        lora_alpha: the changes are scaled by lora_alpha / lora_rank.
+        lora_targets: the changed layers, some of `LORA_TARGETS`.
         projected_attention_units: size of projected attention; 0 for none.
-        projected_attention_heads: its heads.
+        projected_attention_heads: number of its heads.
         adapter_sharing: one of `SHARING`.
     """
 
@@ -94,11 +94,11 @@ class Host:
 
     Attributes:
         backbone: the name of its class, for errors.
-        blocks: the Transformer layers of a built backbone, from below.
-        tasks: number of tasks with adapters of their own; 0 where all tasks
-            share them.
+        blocks: the Transformer layers of a built backbone, lowest first.
+        tasks: number of tasks with their own adapters; 0 if all tasks share
+            them.
         options: "init" and "dtype" of the adapters.
-        context: while the blocks are called, its `task` is int32 `[G]`.
+        context: its `task` is int32 `[G]` while the blocks are called.
     """
 
     backbone: str
@@ -114,10 +114,10 @@ class Host:
 
         Args:
             names: as in keras_hub.
-            field: of the config, which needs them.
+            field: the config field that needs the layers.
 
         Raises:
-            ConfigError: a block has none, or several, of a name.
+            ConfigError: a block has no layer, or several, with a name.
         """
         return [
             layer
@@ -128,7 +128,7 @@ class Host:
     def layers_of(
         self, block: keras.layers.Layer, names: Sequence[str], field: str
     ) -> list[keras.layers.Layer]:
-        """As `layers`, of one block."""
+        """Like `layers`, for one block."""
         layers = sublayers(block)
         return [self._only(block, layers, name, field) for name in names]
 
@@ -145,11 +145,11 @@ class Host:
 
 
 def insert(adapting: Adapting, host: Host) -> dict[str, keras.layers.Layer]:
-    """Puts adapters into the blocks, which call them from then on.
+    """Inserts adapters into the blocks, which call them from then on.
 
     Args:
-        adapting: which.
-        host: what they are put into.
+        adapting: which adapters.
+        host: the encoder that gets them.
 
     Returns:
         The adapters by their names.
@@ -158,7 +158,7 @@ def insert(adapting: Adapting, host: Host) -> dict[str, keras.layers.Layer]:
         ConfigError: the backbone has no place for them.
     """
     sizes_and_inserters = [
-        # First: they are part of the layers that others stand behind.
+        # First, because other adapters follow the layers that these change.
         (adapting.lora_rank, _insert_low_rank),
         (adapting.adapter_units, _insert_bottlenecks),
         (adapting.projected_attention_units, _insert_attention),
@@ -174,7 +174,7 @@ def _insert_bottlenecks(
     adapting: Adapting, host: Host
 ) -> dict[str, keras.layers.Layer]:
     layers = host.layers(_BEFORE_SUMS, "adapter_units")
-    # From below, whatever the order that Keras walks them in.
+    # Lowest first, whatever the order in which Keras lists them.
     layers.sort(key=lambda layer: layer.bias.path)
     context = host.context
     adapters = {}
@@ -199,8 +199,8 @@ def _insert_low_rank(
     adapters = {}
     for number, block in enumerate(host.blocks):
         for layer in host.layers_of(block, targets, "lora_targets"):
-            # Of an attention's query (D, heads, size), of its output (heads,
-            # size, D), of a dense layer (D, D').
+            # Kernels: of an attention's query (D, heads, size), of its output
+            # (heads, size, D), of a dense layer (D, D').
             outputs = tuple(layer.bias.shape)
             inputs = layer.kernel.shape[: -len(outputs)]
             _check_rank(adapting.lora_rank, layer.name, inputs, outputs)
@@ -226,7 +226,7 @@ def _insert_low_rank(
 def _check_rank(
     rank: int, name: str, inputs: Sequence[int], outputs: Sequence[int]
 ) -> None:
-    """Refuses ranks that no change of a layer's weights can have."""
+    """Refuses ranks above the maximum rank of a layer's weights."""
     most = min(math.prod(inputs), math.prod(outputs))
     if rank > most:
         raise ConfigError(
@@ -267,7 +267,7 @@ def _keep_term(
     number: int,
     context: Any,
 ) -> None:
-    """Lets a block compute the tasks' term from its own input."""
+    """Makes a block compute the tasks' term from its own input."""
     plain = block.call
 
     def call(inputs, *args, padding_mask=None, **kwargs):
@@ -282,7 +282,7 @@ def _keep_term(
 def _change(
     layer: keras.layers.Layer, changed: Callable[[Any, Any], Any]
 ) -> None:
-    """Lets a layer return `changed` of its input and its output."""
+    """Makes a layer return `changed` of its input and its output."""
     plain = layer.call
 
     def call(inputs, *args, **kwargs):
@@ -294,7 +294,7 @@ def _change(
 def _change_before_activation(
     layer: keras.layers.Layer, adapter: LowRankAdapter, context: Any
 ) -> None:
-    """As `_change`, below the activation that the layer ends with."""
+    """Like `_change`, but before the activation that ends the layer."""
     plain, activation = layer.call, layer.activation
     layer.activation = None
 

@@ -9,7 +9,7 @@ from mtl_tf.layers.steps import Operations, Tensors
 
 ALIGNS = ("cosine", "mlp")
 
-# The square of a length below which a vector counts as zero.
+# Vectors with a smaller squared length count as zero.
 _NOTHING = 1e-12
 
 
@@ -23,8 +23,8 @@ def _inverse_length(x: tf.Tensor) -> tf.Tensor:
 def cosine(memory: tf.Tensor, key: tf.Tensor) -> tf.Tensor:
     """The cosine between every segment and a key; 0 where either is zero.
 
-    The first key is zero wherever biases start from zero. No direction is
-    better than another there, so the gradient is 0 as well.
+    The first key is zero whenever biases start at zero. No direction is better
+    than another then, so the gradient is 0 as well.
 
     Args:
         memory: `[..., K, M]`.
@@ -39,13 +39,13 @@ def cosine(memory: tf.Tensor, key: tf.Tensor) -> tf.Tensor:
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class ExternalMemory(StackedLayer):
-    """What a memory begins with, and how it is read and written.
+    """An external memory: its initial state, reading and writing.
 
-    Equations 5 to 9 of Liu et al. (2016). A memory is a matrix of K segments
-    of size M, of which every text has its own copy. It begins as a trainable
-    matrix and never passes from one text to another. Nothing here runs by
-    itself: a layer calls `address`, `read` and `write` in the step of its
-    recurrence, with the memory and its key in the step's state.
+    Equations 5 to 9 of Liu et al. (2016). A memory is a matrix of K segments of
+    size M. Every text has its own copy, which starts as a trainable matrix and
+    is never passed to another text. This layer does not run by itself. Another
+    layer calls `address`, `read` and `write` in the step of its recurrence,
+    with the memory and its key in the step's state.
 
     Args:
         slots: number of segments K.
@@ -53,9 +53,9 @@ class ExternalMemory(StackedLayer):
         source: size of the vectors that the keys are emitted from.
         align: the function g of equation 8: "cosine", or "mlp",
             `v^T tanh(W_a [segment; key])`.
-        tasks: 0: one set of parameters for all tasks; else one for each of
-            so many tasks, stacked.
-        role: what its weights' and states' names begin with.
+        tasks: 0 for one set of parameters for all tasks; otherwise the number
+            of tasks, each with its own parameters, stacked.
+        role: prefix of the names of its weights and states.
         init: see `base.check_init`.
 
     Example:
@@ -102,13 +102,13 @@ class ExternalMemory(StackedLayer):
         self.keys = add("keys", self.source, 3 * width, gates=3)
         self.keys_bias = add("keys_bias", 3 * width)
         if self.align == "mlp":
-            # W_a, whose halves read the segment and the key.
+            # W_a; its two halves read the segment and the key.
             self.align_kernel = add("align", 2 * width, width)
             self.align_score = add("align_score", width, 1)
         self.built = True
 
     def _per_text(self, value: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-        """A value of each group, or of all, for each text of `x` [G, B, ...].
+        """A value, per group or shared, for each text of `x` [G, B, ...].
 
         Returns:
             `[G, B, ...]`.
@@ -121,7 +121,7 @@ class ExternalMemory(StackedLayer):
     def parameters(
         self, x: tf.Tensor, task: tf.Tensor
     ) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]:
-        """Weights and constants that a recurrence over `x` has to hold."""
+        """The weights and constants that a recurrence over `x` needs."""
         role, width = self.role, self.width
         weights = {f"{role}_keys": self.of_task(self.keys, task)}
         if self.align == "mlp":
@@ -138,7 +138,7 @@ class ExternalMemory(StackedLayer):
     def start(self, x: tf.Tensor, task: tf.Tensor) -> dict[str, tf.Tensor]:
         """The state before the first token of `x` [G, B, ...].
 
-        The memory `[G, B, K, M]` under the name of the role, and the key
+        It contains the memory `[G, B, K, M]`, named by the role, and the key
         `[G, B, M]` that equation 5 emits from zeros.
         """
         memory = self.of_task(self.initial, task)
@@ -182,13 +182,13 @@ class ExternalMemory(StackedLayer):
         `M' = M (1 - weights e^T) + weights a^T`.
 
         Args:
-            ops, state: the step's.
+            ops, state: those of the step.
             weights: `[G, B, K]`.
             source: `[G, B, source]`.
         """
         a = ops.matmul(source, f"{self.role}_keys")
         a += ops.constants[f"{self.role}_bias"]
-        # The two that go through tanh lie side by side.
+        # The two parts that go through tanh are adjacent.
         keys, erase = tf.split(a, [2 * self.width, self.width], axis=-1)
         key, add = tf.split(ops.tanh(keys), 2, axis=-1)
         erase, add = ops.sigmoid(erase)[..., None, :], add[..., None, :]

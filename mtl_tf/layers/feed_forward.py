@@ -11,10 +11,10 @@ from mtl_tf.layers.steps import product
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class FeedForward(StackedLayer):
-    """`max(0, x W_1 + b_1) W_2 + b_2`, the same at every place.
+    """`max(0, x W_1 + b_1) W_2 + b_2`, the same at every position.
 
-    Sun (2019), equation 3-4, after Vaswani et al. (2017). As in the thesis's
-    code dropout is on the hidden layer.
+    Sun (2019), equation 3-4, after Vaswani et al. (2017). Dropout is on the
+    hidden layer, as in the thesis's code.
 
     Args:
         units: size D of the outputs.
@@ -24,7 +24,7 @@ class FeedForward(StackedLayer):
 
     Input shape: `[..., D]`.
     Output shape: `[..., D]`.
-    Masking: none; every place is computed by itself.
+    Masking: none; each position is computed separately.
 
     Example:
         ```python
@@ -53,7 +53,7 @@ class FeedForward(StackedLayer):
         self.built = True
 
     def call(self, x, training=False, seed=None):
-        """Computes; see the class."""
+        """Applies the network; see the class."""
         hidden = product(x, self.cast(self.kernel)) + self.cast(self.bias)
         hidden = self.dropout(tf.nn.relu(hidden), training=training, seed=seed)
         y = product(hidden, self.cast(self.output_kernel))

@@ -1,4 +1,4 @@
-"""Activations of Keras models of others, each way in one pass."""
+"""Fuses activations of third-party Keras models into one pass."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -10,16 +10,16 @@ from mtl_tf.layers import recurrence
 
 Activation = Callable[[tf.Tensor], tf.Tensor]
 
-# Those of many operations; each is a pass over the largest tensor of a layer.
+# These have many operations, each a pass over a layer's largest tensor.
 _NAMES = ("gelu", "gelu_approximate", "silu")
 
 
 def fuse(layers: Iterable[keras.layers.Layer]) -> None:
-    """Lets layers with such an activation compute it in one pass."""
+    """Makes layers with such an activation compute it in one pass."""
     for layer in layers:
         activation = getattr(layer, "activation", None)
         if getattr(activation, "__name__", None) in _NAMES:
-            # Past Keras's tracking, which is closed once a layer is built.
+            # Bypasses Keras's tracking, which is locked once a layer is built.
             object.__setattr__(layer, "activation", _fused(activation))
 
 
@@ -27,9 +27,9 @@ def fuse(layers: Iterable[keras.layers.Layer]) -> None:
 def _fused(activation: Activation) -> Activation:
     """The same function, compiled once for all layers.
 
-    XLA fuses its operations, and those of its gradient, into a loop each,
-    which computes in float32 whatever the tensors are. Where `recurrence`
-    compiles nothing, as in exports, it is the activation itself.
+    XLA fuses its operations into one loop, and those of its gradient into
+    another. Both compute in float32, whatever the tensors' dtype. Where
+    `recurrence` compiles nothing, as in exports, the plain activation is used.
     """
 
     @_compiled

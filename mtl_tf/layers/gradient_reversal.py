@@ -1,13 +1,13 @@
-"""Gradient reversal: what minimises behind it is maximised before it."""
+"""Gradient reversal: layers before it maximise what layers after minimise."""
 
 import tensorflow as tf
 
 
 def reverse_gradient(x: tf.Tensor, weight: float | tf.Tensor) -> tf.Tensor:
-    """Returns `x`, whose gradient is multiplied by `-weight`.
+    """Returns `x`, but multiplies its gradient by `-weight`.
 
-    The gradient reversal layer of Ganin and Lempitsky (2015), equations 9
-    and 10: `R(x) = x`, `dR/dx = -weight I`.
+    The gradient reversal layer of Ganin and Lempitsky (2015), equations 9 and
+    10: `R(x) = x`, `dR/dx = -weight I`.
 
     Args:
         x: a float tensor.

@@ -15,15 +15,15 @@ def gru_update(
 ) -> tf.Tensor:
     """The new hidden state of a gated recurrent unit.
 
-    Equations 9 to 12 of Dong et al. (2015): the reset gate multiplies the
-    state before the candidate's matrix U does, and the update gate z weighs
-    the candidate: `h' = (1 - z) * h + z * tanh(candidate + U (r * h))`.
+    Equations 9 to 12 of Dong et al. (2015). The reset gate multiplies the state
+    before the candidate's matrix U does. The update gate z weighs the
+    candidate: `h' = (1 - z) * h + z * tanh(candidate + U (r * h))`.
 
     Args:
         ops: the step's operations; the weight "candidate" is U.
-        gates: pre-activations `[..., 2 * units]` of the update gate z and the
-            reset gate r, whole.
-        candidate: what the inputs give to the candidate, `[..., units]`.
+        gates: complete pre-activations `[..., 2 * units]` of the update gate z
+            and the reset gate r.
+        candidate: the inputs' contribution to the candidate, `[..., units]`.
         hidden: h, `[..., units]`.
 
     Returns:
@@ -35,12 +35,12 @@ def gru_update(
 
 
 def gru_inputs(x: tf.Tensor, weights: Tensors) -> dict[str, tf.Tensor]:
-    """What the inputs alone give to gates and candidate, for all steps.
+    """The inputs' contribution to gates and candidate, for all steps.
 
     Args:
         x: `[T, G, B, D]`.
-        weights: "kernel" `[D, 3 * units]` (z, r, candidate) and maybe "bias"
-            `[3 * units]`.
+        weights: "kernel" `[D, 3 * units]` (z, r, candidate) and optionally
+            "bias" `[3 * units]`.
 
     Returns:
         "gates" `[T, G, B, 2 * units]` and "candidate" `[T, G, B, units]`.
@@ -76,9 +76,9 @@ class GRU(RecurrentLayer):
 
     Input shape: `[G, B, T, D]` and a mask bool `[G, B, T]`.
     Output shape: a `recurrence.Result`, float32: the state "hidden" after the
-        last real token `[G, B, H]`, and the sequences asked for.
-    Masking: the state stays where the mask is false, so padding changes
-        nothing, and a row without tokens has zeros.
+        last real token `[G, B, H]`, and the requested sequences.
+    Masking: the state does not change where the mask is false, so padding
+        changes nothing. A row without tokens has zeros.
 
     Example:
         ```python

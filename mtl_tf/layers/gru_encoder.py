@@ -21,15 +21,15 @@ class GRUEncoder(StackedLayer):
     Args:
         vocabulary_size: number of tokens.
         embedding_dim: size of their vectors.
-        units: size H of a direction's state.
+        units: size H of each direction's state.
         bias: whether pre-activations have a bias.
-        dropout: rates on "embedding" and on the annotations, "encoding".
+        dropout: rates for "embedding" and for the annotations, "encoding".
         init: see `base.check_init`.
 
     Input shape: int32 `[G, B, S]`, 0 is padding.
     Output shape: "annotations" `[G, B, S, 2 H]`, "mask" bool `[G, B, S]`, and
         "first" `[G, B, H]`, the backward state at the first token.
-    Masking: padding changes nothing; a row without tokens has zeros.
+    Masking: padding changes nothing. A row without tokens has zeros.
 
     Example:
         ```python

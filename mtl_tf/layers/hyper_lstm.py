@@ -1,4 +1,4 @@
-"""The HyperLSTM: a small LSTM scales the rows of another's weights."""
+"""The HyperLSTM: a small LSTM scales the rows of another one's weights."""
 
 import keras
 import tensorflow as tf
@@ -14,13 +14,13 @@ from mtl_tf.layers.recurrence import Recurrence, Result
 from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
-# What is generated for each of the four gates: the scales of the recurrent
-# and of the input products, and the bias.
+# Generated for each of the four gates: the scales of the recurrent and of the
+# input products, and the bias.
 _PARTS = 3
 
 
 def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
-    """The hyper cell, then the main cell with what it generates."""
+    """The hyper cell, then the main cell with the generated values."""
     hidden = state["hidden"]
     joint = tf.concat([state["hyper_hidden"], hidden], -1)
     a = inputs["hyper"] + ops.matmul(joint, "hyper_recurrent")
@@ -52,40 +52,40 @@ class HyperLSTM(RecurrentLayer):
     """A HyperLSTM in one direction, without layer norm.
 
     Ha, Dai and Le (2016), "HyperNetworks", the HyperLSTM of the appendix. The
-    hyper cell is an LSTM that reads `[x_t; h_(t-1)]`. From its state hhat_t
-    come, for each gate y of the main cell, three small embeddings, and from
-    them the scales of two products and a bias:
+    hyper cell is an LSTM that reads `[x_t; h_(t-1)]`. For each gate y of the
+    main cell, its state hhat_t yields three small embeddings. From these follow
+    the scales of two products and a bias:
 
         z_h = W_zh hhat_t + b_zh,  d_h = W_dh z_h
         z_x = W_zx hhat_t + b_zx,  d_x = W_dx z_x
         z_b = W_zb hhat_t,         b   = W_db z_b + b_0
         y = d_h * (W_h h_(t-1)) + d_x * (W_x x_t) + b
 
-    and then an LSTM's update. The paper prints hhat_(t-1); this takes hhat_t,
-    as the authors' code does. Only z_h and z_x have biases, and only b has an
-    offset b_0. With a head for two classes this form has 319,530 parameters
-    at D 200, both cells 100 and z 16; Chen et al. (2018) print 321K.
+    The rest is an LSTM's update. The paper prints hhat_(t-1); this layer takes
+    hhat_t, as the authors' code does. Only z_h and z_x have biases, and only b
+    has an offset b_0. With a head for two classes this form has 319,530
+    parameters at D 200, both cells 100 and z 16; Chen et al. (2018) print 321K.
 
-    At the start b_zh and b_zx are 1 above and W_dh and W_dx 1 / z above what
-    the init draws, so that the scales are near 1 and the main cell is near an
+    At the start, 1 is added to the drawn b_zh and b_zx, and 1 / z to the drawn
+    W_dh and W_dx. The scales are then near 1, and the main cell is near an
     LSTM. The paper starts scales at 0.1, which needs its layer norm.
 
     Args:
         units: size h of the main cell.
         hyper_units: size of the hyper cell.
         hyper_vector: size z of the embeddings.
-        tasks: 0: one set of weights for all tasks; else one for each of so
-            many tasks, stacked.
+        tasks: 0 for one set of weights for all tasks; otherwise the number of
+            tasks, each with its own weights, stacked.
         reverse: from the last token to the first.
-        forget_bias: added to the initial bias of both cells' forget gates;
-            see `lstm.forget_offset`. The paper does not speak of one.
+        forget_bias: added to the initial bias of both cells' forget gates; see
+            `lstm.forget_offset`. The paper does not mention one.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the state "hidden" after the
-        last real token `[G, B, h]`, and the sequences asked for.
-    Masking: the state stays where the mask is false, so padding changes
-        nothing, and a row without tokens has zeros.
+        last real token `[G, B, h]`, and the requested sequences.
+    Masking: the state does not change where the mask is false, so padding
+        changes nothing. A row without tokens has zeros.
 
     Example:
         ```python
@@ -145,8 +145,8 @@ class HyperLSTM(RecurrentLayer):
     def _modulation(self, tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """The map from hhat to all scales and biases, as one matrix.
 
-        Two linear maps in a row are one: a single product a step instead of
-        one for each of 12 embeddings and one for each of 12 vectors.
+        Two linear maps in a row are merged into one. A step then needs a single
+        product instead of one for each of 12 embeddings and 12 vectors.
 
         Returns:
             `[..., hyper_units, 12 h]` and `[..., 12 h]`, float32.

@@ -1,6 +1,6 @@
-"""The forward and the backward loop of a recurrence, over time-major tensors.
+"""The forward and backward loops of a recurrence, on time-major tensors.
 
-They belong to `recurrence`, which is what layers use.
+This is the implementation of `recurrence`, which layers use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +27,8 @@ def _read(arrays: Mapping[str, tf.TensorArray], t: tf.Tensor) -> dict:
 
 
 def _length(x: tf.Tensor) -> int | tf.Tensor:
-    # XLA needs it as a constant, which a tensor does not stay on its way from
-    # a branch of `tf.cond` to the branch's gradient.
+    # XLA needs a constant. A tensor is no longer one after it passes from a
+    # branch of `tf.cond` to the branch's gradient.
     return tf.shape(x)[0] if x.shape[0] is None else x.shape[0]
 
 
@@ -42,14 +42,14 @@ class Loop:
 
     Args:
         step: the step function (see `steps`).
-        weights: what `ops.matmul` reads, by name.
+        weights: the weights that `ops.matmul` reads, by name.
         mask: bool `[T, G, B]`.
         reverse: from the last step to the first.
         sequences: names of the states to return for all steps.
         emits: names of the emissions to return for all steps.
-        plans: the plans of the step function that are known already, by the
-            shapes they are for. Whoever keeps the dictionary saves the time
-            of making them again for another length, shard or call.
+        plans: known plans of the step function, by the shapes that they are
+            for. A caller that keeps this dictionary avoids making them again
+            for another length, shard or call.
     """
 
     def __init__(
@@ -77,17 +77,17 @@ class Loop:
         Args:
             inputs: `[T, ...]` by name.
             state: the initial state by name.
-            constants: what every step reads whole, by name.
-            keep: keep what the backward loop reads; else it runs the forward
-                loop once more.
+            constants: what every step reads as a whole, by name.
+            keep: store the values that the backward loop reads. Otherwise the
+                backward pass runs the forward loop again.
 
         Returns:
             The last state, the sequences and the emissions, by name. No
             gradient flows through the emissions.
         """
         plan = self._plan(inputs, state, constants)
-        # A constant that is multiplied like a weight has its gradient from
-        # one product after the loop, too.
+        # The gradient of a constant that is multiplied like a weight also comes
+        # from one product after the loop.
         if common := self._weights.keys() & constants.keys():
             raise ValueError(f"weights and constants are both named {common}")
         known = self._weights | dict(constants)
@@ -140,7 +140,7 @@ class Loop:
         return self._plans[key]
 
     def _forward(self, plan, inputs, state, weights, constants, keys):
-        """The last state, and what `keys` name, `[T, ...]` by key."""
+        """The last state, and what `keys` names, `[T, ...]` by key."""
         known = {
             "state": _map(_spec, state),
             "output": plan.outputs,
@@ -164,7 +164,7 @@ class Loop:
         return self._loop(compute, dict(state), specs, self._reverse)
 
     def _backward(self, plan, arguments, out, d_last, d_series):
-        """The gradients of `arguments`, a dictionary for each of its parts."""
+        """The gradients of `arguments`, one dictionary for each part."""
         inputs, state, weights, constants = arguments
         before = {
             name: self._previous(state[name], out["state", name])
@@ -207,7 +207,7 @@ class Loop:
         )
         if plan.late:
             written |= self._product_inputs(plan, arguments, out, before)
-        # In a product's input, "state" is the state before the step.
+        # In the input of a product, "state" means the state before the step.
         values = out | {("state", name): x for name, x in before.items()}
         values |= written
         values |= {key: values[source] for key, source in plan.same.items()}
@@ -220,7 +220,7 @@ class Loop:
         )
 
     def _product_inputs(self, plan, arguments, out, before):
-        """What `plan.late` names, `[T, ...]` by key, of all steps at once."""
+        """What `plan.late` names, `[T, ...]` by key, for all steps at once."""
         inputs, state, weights, constants = arguments
         no_inputs = _map(_zeros_of_step, inputs)
         no_state = _map(tf.zeros_like, state)
@@ -244,7 +244,7 @@ class Loop:
         return dict(zip(plan.late, tf.vectorized_map(of_a_step, of_steps)))
 
     def _weight_gradients(self, plan, values, weights):
-        """One matrix product over all steps for every product of the step."""
+        """One matrix product over all steps for each product of the step."""
         gradients = {}
         for n, name in enumerate(plan.weights):
             x, dy = values["x", n], values["dy", n]
@@ -257,7 +257,7 @@ class Loop:
         return gradients
 
     def _previous(self, initial: tf.Tensor, states: tf.Tensor) -> tf.Tensor:
-        """The states before every step, from those after every step."""
+        """The states before each step, from those after each step."""
         if self._reverse:
             return tf.concat([states[1:], initial[None]], 0)
         return tf.concat([initial[None], states[:-1]], 0)
@@ -289,7 +289,7 @@ class Loop:
 
 
 def _zeros_of_step(x: tf.Tensor) -> tf.Tensor:
-    """Zeros of the shape of one step: stands for values nobody reads."""
+    """Zeros of the shape of one step, in place of unused values."""
     if x.shape[1:].is_fully_defined():
         return tf.zeros(x.shape[1:], x.dtype)
     return tf.zeros(tf.shape(x)[1:], x.dtype)

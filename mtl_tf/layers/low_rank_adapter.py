@@ -1,4 +1,4 @@
-"""Low-rank changes of a layer's weights, of each task or of all."""
+"""Low-rank changes of a layer's weights (LoRA), per task or shared."""
 
 import math
 
@@ -14,23 +14,23 @@ class LowRankAdapter(StackedLayer):
     """y + (alpha / rank) x A B, where y = x W + b is a shared layer's output.
 
     Hu et al. (2021), "LoRA: Low-Rank Adaptation of Large Language Models",
-    section 4.1, with A and B of each task's own or of all. B starts at 0, so
-    that a new adapter changes nothing.
+    section 4.1, with A and B per task or shared. B starts at 0, so that a new
+    adapter changes nothing.
 
     Args:
         rank: r, the rank of the change.
-        tasks: number of tasks, each with weights of its own; 0 for one change
-            of all.
-        outputs: the trailing axes of the layer's output, such as `(heads,
-            head size)` of an attention's query.
+        tasks: number of tasks, each with its own weights; 0 for one change that
+            all tasks share.
+        outputs: the trailing axes of the layer's output, such as
+            `(heads, head size)` for an attention's query.
         alpha: the change is scaled by alpha / rank.
         init: see `layers.base.check_init`.
 
-    Input shape: what the layer reads, `[N, T, ...]`, what it returns, `[N, T,
-        *outputs]`, and the groups' tasks int32 `[G]`; the rows of a group's
-        task stand together, N / G of each.
+    Input shape: the layer's input `[N, T, ...]`, its output `[N, T, *outputs]`,
+        and the groups' tasks int32 `[G]`. The N / G rows of each group are
+        consecutive.
     Output shape: `[N, T, *outputs]`.
-    Masking: none; each place by itself.
+    Masking: none; each position is computed separately.
 
     Example:
         ```python
@@ -65,7 +65,7 @@ class LowRankAdapter(StackedLayer):
         self.built = True
 
     def call(self, x, y, task):
-        """Adds the tasks' changes to `y`, which the layer made of `x`."""
+        """Adds the tasks' changes to `y`, the layer's output for `x`."""
         groups = tf.shape(task)[0]
         rows = tf.reshape(self.cast(x), [groups, -1, self.down.shape[-2]])
         down, up = (

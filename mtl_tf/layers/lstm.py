@@ -19,15 +19,15 @@ def lstm_gates(
 
     Args:
         ops: the step's operations.
-        a: `[..., 4 * units]`, in the order input gate i, forget gate f,
-            output gate o, candidate g.
+        a: `[..., 4 * units]`, in the order input gate i, forget gate f, output
+            gate o, candidate g.
         memory: c, `[..., units]`.
 
     Returns:
         `(c', h')`, each `[..., units]`.
     """
     units = memory.shape[-1]
-    # Splits, not slices: the gradient of a slice is a costly padding.
+    # Split instead of slicing: the gradient of a slice is a costly padding.
     gates, candidate = tf.split(a, [3 * units, units], axis=-1)
     i, f, o = tf.split(ops.sigmoid(gates), 3, axis=-1)
     memory = ops.tanh(candidate) * i + memory * f
@@ -35,29 +35,29 @@ def lstm_gates(
 
 
 def forget_offset(forget_bias: float, units: int) -> tf.Tensor:
-    """What a forget bias adds to the initial bias `[4 * units]` of an LSTM.
+    """The vector that a forget bias adds to an LSTM's bias `[4 * units]`.
 
-    Between them, tokens that lie far before the end of a text get a gradient:
-    a gate that starts at sigmoid(0) halves it at every step. No paper here
-    states one; Keras and TensorFlow's BasicLSTMCell start from 1.
+    With a forget bias, tokens far before the end of a text get a gradient; a
+    gate that starts at sigmoid(0) halves it at every step. None of the papers
+    here states one. Keras and TensorFlow's BasicLSTMCell start from 1.
 
     Args:
-        forget_bias: for the forget gate, not negative.
+        forget_bias: bias of the forget gate, not negative.
         units: size of the state.
 
     Raises:
-        ConfigError: it is negative or not a number.
+        ConfigError: `forget_bias` is negative or not a number.
     """
     checks.not_negative("forget_bias", forget_bias)
     return tf.repeat([0.0, float(forget_bias), 0.0, 0.0], units)
 
 
 def time_product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
-    """Multiplies all steps' inputs with a shared or stacked weight.
+    """Multiplies the inputs of all steps by a shared or stacked weight.
 
     Args:
         x: `[T, G, B, K]`.
-        weight: `[K, N]`, or one for each group, `[G, K, N]`.
+            weight: `[K, N]`, or one per group, `[G, K, N]`.
 
     Returns:
         float32 `[T, G, B, N]`.
@@ -105,18 +105,18 @@ class LSTM(RecurrentLayer):
 
     Args:
         units: size H of the hidden state.
-        tasks: 0: one set of weights for all tasks; else one for each of so
-            many tasks, stacked.
-        reverse: from the last token to the first.
-        forget_bias: added to the forget gate's initial bias; see
-            `forget_offset`.
-        init: see `base.check_init`.
+            tasks: 0 for one set of weights for all tasks; otherwise the number
+                of tasks, each with its own weights, stacked.
+            reverse: from the last token to the first.
+            forget_bias: added to the forget gate's initial bias; see
+                `forget_offset`.
+            init: see `base.check_init`.
 
-    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
-    Output shape: a `recurrence.Result`, float32: the state "hidden" after the
-        last real token `[G, B, H]`, and the sequences asked for.
-    Masking: the state stays where the mask is false, so padding changes
-        nothing, and a row without tokens has zeros.
+        Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+        Output shape: a `recurrence.Result`, float32: the state "hidden" after
+            the last real token `[G, B, H]`, and the requested sequences.
+        Masking: the state does not change where the mask is false, so padding
+            changes nothing. A row without tokens has zeros.
 
     Example:
         ```python

@@ -12,19 +12,19 @@ class MELSTM(DeepFusionLayer):
     """An LSTM with an external memory and deep fusion, in one direction.
 
     Equations 1, 2 and 5 to 13 of Liu et al. (2016). At every step the key that
-    h_(t-1) emitted addresses the memory M_(t-1), whose read vector r_t joins
-    c_t through the fusion gate; then h_t writes the memory.
+    h_(t-1) emitted addresses the memory M_(t-1). The vector r_t that is read
+    joins c_t through the fusion gate. Then h_t writes to the memory.
 
     Args:
         units: size H of the hidden state.
         memory_slots: number of segments K of the memory.
         memory_width: size M of a segment.
         align: "cosine", or "mlp": see `ExternalMemory`.
-        tasks: 0: one set of weights for all tasks; else one for each of so
-            many tasks, stacked.
-        shared_memory: keep one initial memory, W_m, b_m and align function
-            for all tasks although `tasks` have LSTMs and fusions of their
-            own: ARC-I, equations 14 and 15.
+        tasks: 0 for one set of weights for all tasks; otherwise the number of
+            tasks, each with its own weights, stacked.
+        shared_memory: all tasks share one initial memory, W_m, b_m and align
+            function, although each of `tasks` has its own LSTM and fusion. This
+            is ARC-I, equations 14 and 15.
         reverse: from the last token to the first.
         forget_bias: added to the forget gate's initial bias; see
             `lstm.forget_offset`.
@@ -33,11 +33,11 @@ class MELSTM(DeepFusionLayer):
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the states "hidden" and
         "memory" `[G, B, H]`, "external" `[G, B, K, M]` and "external_key"
-        `[G, B, M]` after the last real token, the sequences asked for, and
-        with `inspect` the emissions "gate" `[G, B, T, H]`, the fusion gate,
-        and "alpha" `[G, B, T, K]`, with which the memory was read.
-    Masking: the state stays where the mask is false, so padding changes
-        nothing, and a row without tokens has zeros and the initial memory.
+        `[G, B, M]` after the last real token; the requested sequences; and with
+        `inspect` the emissions "gate" `[G, B, T, H]`, the fusion gate, and
+        "alpha" `[G, B, T, K]`, the weights with which the memory was read.
+    Masking: the state does not change where the mask is false, so padding
+        changes nothing. A row without tokens has zeros and the initial memory.
 
     Example:
         ```python
@@ -67,7 +67,7 @@ class MELSTM(DeepFusionLayer):
 
     @property
     def memories(self) -> list[ExternalMemory]:
-        """Its one memory."""
+        """The only memory of the layer, as a list."""
         return [self.external]
 
     def _step(self, ops, inputs, state):

@@ -1,4 +1,4 @@
-"""The Meta-LSTM: a small LSTM generates the weights of another, per token."""
+"""The Meta-LSTM: a small LSTM generates another one's weights, per token."""
 
 import functools
 
@@ -23,8 +23,8 @@ def _step(
 ) -> Tensors:
     """Equations 15 to 18, then 10 to 12 of Chen et al. (2018).
 
-    W(z) is never formed: `W(z) [x; h] = P (z * (Q [x; h]))`, and the bias
-    `B z` shares the product with P: `[z * q; z] [P; B]`.
+    W(z) is never formed: `W(z) [x; h] = P (z * (Q [x; h]))`. The bias `B z` is
+    part of the product with P: `[z * q; z] [P; B]`.
     """
     joint = tf.concat([state["meta_hidden"], state["hidden"]], -1)
     a = inputs["joint"] + ops.matmul(joint, "recurrent")
@@ -33,13 +33,13 @@ def _step(
     meta_memory, meta_hidden = lstm_gates(ops, a, state["meta_memory"])
     z = ops.matmul(meta_hidden, "vector")
     ops.emit("meta_vector", z)
-    # Four products and activations of one gate each: joining the gates would
-    # cost the backward loop more copies than it saves calls.
+    # Four products and activations of one gate each. Joining the gates would
+    # cost more copies in the backward loop than it saves calls.
     i, f, o, g = (
         ops.matmul(tf.concat([part * z, z], -1), f"generator_{k}")
         for k, part in enumerate(tf.split(ops.keep(q), 4, axis=-1))
     )
-    # Adding a zero would make other bits of it, compiled.
+    # When compiled, adding zero would change the bits of the result.
     f = f + forget_bias if forget_bias else f
     i, f, o = ops.sigmoid(i), ops.sigmoid(f), ops.sigmoid(o)
     memory = ops.tanh(g) * i + state["memory"] * f
@@ -68,20 +68,20 @@ def _beside(shared: keras.Variable, of_groups: tf.Tensor) -> tf.Tensor:
 class MetaLSTM(RecurrentLayer):
     """A Meta-LSTM in one direction; with several tasks, Meta-MTL.
 
-    Equations 10 to 18, 21 and 22 of Chen et al. (2018). The meta network, an
-    LSTM of size m that reads `[x_t; hhat_(t-1); h_(t-1)]`, is shared by all
-    tasks and emits `z_t = W_z hhat_t`. Every task has its own basic network,
-    an LSTM whose gates are, for g in (i, f, o, c),
-    `P_g (z_t * (Q_g [x_t; h_(t-1)])) + B_g z_t`. Q has the width of
-    `[x; h]`, as equation 10 and the paper's Table 3 need, not of x alone, as
-    its text counts.
+    Equations 10 to 18, 21 and 22 of Chen et al. (2018). All tasks share the
+    meta network, an LSTM of size m that reads `[x_t; hhat_(t-1); h_(t-1)]` and
+    emits `z_t = W_z hhat_t`. Every task has its own basic network, an LSTM
+    whose gates are, for g in (i, f, o, c),
+    `P_g (z_t * (Q_g [x_t; h_(t-1)])) + B_g z_t`. Q has the width of `[x; h]`,
+    as equation 10 and the paper's Table 3 need, not of x alone, as its text
+    counts.
 
-    Ours, beside the paper: with z_t near zero, as it is at the start, the
-    basic network's forget gate would be sigmoid(0) and its memory halve at
-    every token. `forget_bias` is added to what equation 10 gives that gate,
-    as a constant, since its bias B_f z_t has no part that z_t does not
-    scale; it is no parameter. The meta network is an LSTM with a bias, whose
-    initial value has it. 0 is the paper's form.
+    Our addition: z_t is near zero at the start. Without a bias the basic
+    network's forget gate would then be sigmoid(0), and its memory would halve
+    at every token. All of its bias B_f z_t is scaled by z_t, so `forget_bias`
+    is added to that gate's value of equation 10 as a constant, not a parameter.
+    The meta network has a normal bias, whose initial value includes it. 0 is
+    the paper's form.
 
     Args:
         units: size h of the basic network.
@@ -95,10 +95,10 @@ class MetaLSTM(RecurrentLayer):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the state "hidden" after the
-        last real token `[G, B, h]`, the sequences asked for, and with
-        `inspect` the emission "meta_vector" `[G, B, T, z]`.
-    Masking: the state stays where the mask is false, so padding changes
-        nothing, and a row without tokens has zeros.
+        last real token `[G, B, h]`, the requested sequences, and with `inspect`
+        the emission "meta_vector" `[G, B, T, z]`.
+    Masking: the state does not change where the mask is false, so padding
+        changes nothing. A row without tokens has zeros.
 
     Example:
         ```python
@@ -150,10 +150,11 @@ class MetaLSTM(RecurrentLayer):
         self.built = True
 
     def _weights(self, task) -> dict[str, tf.Tensor]:
-        """What the recurrence reads, for the groups' tasks.
+        """The weights of the recurrence, for the groups' tasks.
 
-        The meta network's matrices lie beside the task's Q, `[G, ...]`, so
-        that one product with the inputs and one with the states serve both.
+        The meta network's matrices are concatenated with the task's Q,
+        `[G, ...]`. One product with the inputs and one with the states then
+        serve both.
         """
         hidden_only = tf.pad(
             choose(self.factor_recurrent, task),
@@ -173,7 +174,8 @@ class MetaLSTM(RecurrentLayer):
             "recurrent": _beside(self.meta_recurrent, hidden_only),
             "vector": self.vector_kernel.value,
         }
-        # Unstacked, not sliced: the gradient of a slice is a costly padding.
+        # Unstacked instead of sliced: the gradient of a slice is a costly
+        # padding.
         gates = enumerate(tf.unstack(generator, axis=1))
         weights |= {f"generator_{k}": gate for k, gate in gates}
         weights = {name: self.cast(w) for name, w in weights.items()}

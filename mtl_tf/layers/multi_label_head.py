@@ -20,17 +20,17 @@ class MultiLabelHead(StackedLayer):
     """Scores each label of a text: `sigmoid(W^(k) h + b^(k))` for task k.
 
     The loss is the mean binary cross-entropy over the labels of the task
-    ("binary relevance"; Read et al. 2011, section 2). Tasks may have unequal
-    numbers of labels C_k: all are given the largest, C, and the places behind
-    a task's own labels get the score 0.
+    ("binary relevance"; Read et al. 2011, section 2). Tasks may have different
+    numbers of labels C_k. All outputs have the largest number, C, and the
+    positions after a task's own labels get the score 0.
 
     Args:
         label_counts: the number of labels of each task.
         init: see `base.check_init`.
 
-    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
-        a batch with "task" int32 `[G]` and maybe "labels" `[G, B, C]`, 1 for
-        each label that a text has and 0 for the others, and what
+    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and a
+        batch with "task" int32 `[G]`, optionally "labels" `[G, B, C]`, 1 for
+        each label that a text has and 0 for the others, and the entries that
         `distillation.with_teachers` reads.
     Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
         "prediction" int32 `[G, B, C]`, 1 where the score is above a half, and,
@@ -44,7 +44,7 @@ class MultiLabelHead(StackedLayer):
         ```
     """
 
-    # What it reads of a scheme's outputs.
+    # The entry of a scheme's outputs that the head reads.
     reads = "summary"
 
     def __init__(self, label_counts: Sequence[int], **kwargs):
@@ -69,7 +69,7 @@ class MultiLabelHead(StackedLayer):
         task = batch["task"]
         logits = tf.cast(self.dense(encoded["summary"], task), tf.float32)
         valid = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
-        # Its sigmoid is exactly 0, and no gradient is NaN.
+        # Its sigmoid is exactly 0, and no gradient becomes NaN.
         logits = tf.where(valid, logits, -1e9)
         output = {
             "logits": logits,
@@ -78,7 +78,8 @@ class MultiLabelHead(StackedLayer):
         }
         if "labels" in batch:
             labels = tf.cast(batch["labels"], tf.float32)
-            # Those of one task alone may be fewer than the most of all.
+            # A batch of a single task may have fewer labels than the largest
+            # task.
             missing = logits.shape[-1] - tf.shape(labels)[-1]
             labels = tf.pad(labels, [[0, 0], [0, 0], [0, missing]])
             losses = tf.nn.sigmoid_cross_entropy_with_logits(

@@ -1,4 +1,4 @@
-"""Vectors of words from those of their character n-grams."""
+"""Word vectors computed from vectors of character n-grams."""
 
 from collections.abc import Sequence
 
@@ -14,32 +14,32 @@ from mtl_tf.layers.base import StackedLayer
 class NgramEmbedding(StackedLayer):
     """The mean of the vectors of a word's character n-grams.
 
-    `e(w) = 1 / |c(w)| * sum over c in c(w) of v_c`, with c(w) the distinct
+    `e(w) = 1 / |c(w)| * sum over c in c(w) of v_c`, where c(w) are the distinct
     n-grams of the word (Hashimoto et al. 2017, section 2.1); zeros if it has
-    none. Words that no vocabulary knows have vectors, too.
+    none. Words outside of every vocabulary have vectors, too.
 
-    Its gradient is a `tf.IndexedSlices` of the n-grams that occur: in the
-    words of `ids` and in all own words. Each word of the vocabulary that
-    occurs is computed once.
+    Its gradient is a `tf.IndexedSlices` of the n-grams that occur in the words
+    of `ids` and in all own words. Each vocabulary word that occurs is computed
+    once.
 
     Args:
-        ngrams: number N of n-gram ids, that of padding, 0, included.
+        ngrams: number N of n-gram ids, including that of padding, 0.
         dimension: size D of the vectors.
         word_ngrams: the n-grams of V words, int32 `[V, K]`, each once, 0 is
-            padding. As in a config it may be the shape alone, `(V, K)`, where
+            padding. As in a config, it may be only the shape, `(V, K)`, if
             weights are loaded afterwards.
         trainable: whether the vectors are trained; the words' n-grams are not.
-        init: see `base.check_init`; whatever its name, vectors are drawn
+        init: see `base.check_init`. With every init, vectors are drawn
             uniformly within its `range`.
 
     Attributes:
         vectors: float32 `[N, D]`; that of padding is not used.
-        word_ngrams: int32 `[V, K]`, a weight that is not trained, so that it
-            is saved and exported with the others.
+        word_ngrams: int32 `[V, K]`, a non-trainable weight, so that it is saved
+            and exported with the others.
 
-    Input shape: `ids` int32 `[..., T]` of words; and, if there are ids from V
-        on, `own_ngrams` int32 `[..., O, K]`: the id V + j is the word whose
-        n-grams stand in row j of the same example.
+    Input shape: `ids` int32 `[..., T]` of words. If there are ids from V on,
+        also `own_ngrams` int32 `[..., O, K]`: the id V + j is the example's own
+        word with the n-grams in row j.
     Output shape: `[..., T, D]`, in the policy's compute dtype.
     Masking: the id 0, and ids without a row of n-grams, have zeros.
 
@@ -74,7 +74,7 @@ class NgramEmbedding(StackedLayer):
                 f"{table.min()} to {table.max()}"
             )
         self.word_count, self.most = table.shape
-        # Until it is a weight.
+        # Used until the weight is built.
         self._initial_ngrams = table
 
     def build(self, input_shape=None):
@@ -99,7 +99,7 @@ class NgramEmbedding(StackedLayer):
         """Sets the vectors to given ones, `[N, D]`, such as pretrained ones.
 
         Raises:
-            ValueError: they have another shape.
+            ValueError: the vectors have another shape.
         """
         expected = (self.ngrams, self.dimension)
         if vectors.shape != expected:
@@ -109,12 +109,12 @@ class NgramEmbedding(StackedLayer):
         self.vectors.assign(vectors)
 
     def call(self, ids, own_ngrams=None):
-        """Looks words up, see the class: `look_up(ids, means(own_ngrams))`."""
+        """Looks up words; the same as `look_up(ids, means(own_ngrams))`."""
         own_vectors = None if own_ngrams is None else self.means(own_ngrams)
         return self.look_up(ids, own_vectors)
 
     def means(self, ngrams: tf.Tensor) -> tf.Tensor:
-        """The vectors of words that are given as n-grams.
+        """The vectors of words that are given by their n-grams.
 
         Args:
             ngrams: int32 `[..., K]`, 0 is padding.
@@ -126,8 +126,8 @@ class NgramEmbedding(StackedLayer):
         rows = tf.reduce_prod(shape[:-1])
         table = tf.reshape(ngrams, tf.stack([rows, shape[-1]]))
         places = tf.where(tf.not_equal(table, 0))
-        # Most slots are padding, and words share n-grams: a gather of all
-        # slots would hold K vectors a word.
+        # Most slots are padding, and words share n-grams. Gathering all slots
+        # would need K vectors per word.
         distinct, number = tf.unique(tf.gather_nd(table, places))
         vectors = tf.gather(self.vectors.value, distinct)
         means = tf.sparse.segment_mean(
@@ -140,7 +140,7 @@ class NgramEmbedding(StackedLayer):
         """The vectors of words, given those of the examples' own words.
 
         Several texts of an example, or the steps of a decoder, have the same
-        own words, whose `means` are best computed once.
+        own words. Compute their `means` once.
 
         Args:
             ids: int32 `[..., T]`.
@@ -176,18 +176,18 @@ class NgramEmbedding(StackedLayer):
         return self.cast(looked_up)
 
     def _with_own(self, shape, flat, distinct, number, own_vectors):
-        """Rows of the vocabulary's vectors with all examples' own behind."""
+        """Rows of the vocabulary's vectors, then those of all own words."""
         count = tf.shape(own_vectors)[-2]
         examples = tf.range(tf.reduce_prod(shape[:-1]))
         example = tf.repeat(examples, shape[-1])
         own_number = flat - self.word_count
-        # Beyond its own rows are those of the next example.
+        # Higher numbers would be rows of the next example.
         is_own = (own_number >= 0) & (own_number < count)
         row = tf.size(distinct) + example * count + own_number
         return tf.where(is_own, row, number)
 
     def get_config(self) -> dict:
-        """The constructor's arguments, of `word_ngrams` the shape."""
+        """The constructor's arguments; of `word_ngrams` only the shape."""
         return super().get_config() | {
             "ngrams": self.ngrams,
             "dimension": self.dimension,

@@ -17,14 +17,14 @@ def orthogonality_penalty(
     weight: tf.Tensor | None = None,
     mean: bool = False,
 ) -> tf.Tensor:
-    """How far shared outputs are from orthogonal to private ones, by group.
+    """How far shared outputs are from orthogonal to private ones, per group.
 
     `|| S^T H ||_F^2` for each group, where the n rows of S and H are its
     examples' shared and private outputs: L_diff of Liu et al. (2017), taken
     from Bousmalis et al. (2016), equation 5. With `mean` it is
-    `|| S^T H / n ||_F^2`, which does not grow with the batch, as the mean
-    loss that it is added to does not; at 16 examples a given weight is then
-    256 times weaker than in the paper.
+    `|| S^T H / n ||_F^2`. Like the mean loss that it is added to, this does not
+    grow with the batch. At 16 examples a given weight is then 256 times weaker
+    than in the paper.
 
     On several replicas S^T H is that of the global batch, and every replica
     returns the same penalty.
@@ -32,7 +32,7 @@ def orthogonality_penalty(
     Args:
         shared: `[G, B, S]`.
         private: `[G, B, P]`.
-        weight: `[G, B]`: 0 for rows that are padding, else 1. None counts all.
+        weight: `[G, B]`: 0 for padding rows, otherwise 1. None counts all rows.
         mean: whether to divide by n.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The multi-pointer-generator: words from a vocabulary and from two texts."""
+"""The multi-pointer-generator: generates words or copies from two texts."""
 
 import math
 
@@ -38,41 +38,40 @@ def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class PointerDecoder(StackedLayer):
-    """An LSTM that writes words of its own and copies them from two texts.
+    """An LSTM that generates words or copies them from two texts.
 
-    McCann et al. (2018), equations 7 to 13: the state h_t reads the answer's
-    representation (A_self)_(t-1) and the context state c~_(t-1), attends to
-    context and question, and two switches mix what it would write, copy from
-    the context and copy from the question:
+    McCann et al. (2018), equations 7 to 13. The state h_t reads the answer's
+    representation (A_self)_(t-1) and the context state c~_(t-1), and attends to
+    context and question. Two switches mix three distributions: to generate, to
+    copy from the context and to copy from the question:
     `p = g p_v + (1 - g) (l p_c + (1 - l) p_q)`.
 
-    Ids below `vocabulary_size` are those of the generative vocabulary; an
-    example's further words have ids of its own from there on, the same in
-    context, question and answer. Of these distributions over all words only
-    the targets' shares are computed in training: no tensor has an axis of the
-    extended vocabulary. Losses are taken in the logarithms, so that no
-    vanishing share loses its gradient.
+    Ids below `vocabulary_size` are the generative vocabulary. An example's
+    other words have their own ids from there on, the same in context, question
+    and answer. In training only the targets' shares of these distributions are
+    computed: no tensor has an axis of the extended vocabulary. Losses are
+    computed in logarithms, so that a vanishing share keeps its gradient.
 
-    Only h_t and c~_t are computed in the loop; the attention to the question,
+    Only h_t and c~_t are computed in the loop. The attention to the question,
     the switches and the output layer are one product each for all steps, the
-    latter for real words alone. Dropout is on what the loop and the output
-    layer read, not on the c~_(t-1) that is fed back.
+    latter for real words only. Dropout is applied to the inputs of the loop and
+    of the output layer, but not to the c~_(t-1) that is fed back.
 
     Args:
         vocabulary_size: number of words of the generative vocabulary, v.
         units: size D of all states.
-        question: whether words are copied from the question, too; without,
+        question: whether words are also copied from the question. If not,
             `p = g p_v + (1 - g) p_c`.
         dropout: rate of dropout on inputs and outputs.
         forget_bias: see `lstm.forget_offset`.
         init: see `base.check_init`.
 
-    Input shape: answers `[G, B, U, D]`, at each place what is known of the
-        words before it; targets int32 `[G, B, U]`, 0 is padding; and texts:
+    Input shape: answers `[G, B, U, D]`, for each position the representation of
+        the words before it; targets int32 `[G, B, U]`, 0 is padding; and texts:
         "context" `[G, B, L, D]`, "context_mask" bool and "context_ids" int32
         `[G, B, L]`, and "question", "question_mask", "question_ids" with M.
-    Output shape: "losses" float32 `[G, B, U]`, the negative log likelihoods,
-        and if asked for "sources" `[G, B, U, 3]`, see
+    Output shape: "losses" float32 `[G, B, U]`, the negative log-likelihoods,
+        and if requested "sources" `[G, B, U, 3]`, see
         `pointer_mixture.sources`.
     Masking: padding of all three texts changes nothing; its losses are 0.
 
@@ -175,11 +174,11 @@ class PointerDecoder(StackedLayer):
 
     @property
     def pointers(self) -> tuple[str, ...]:
-        """Names of the texts that words are copied from."""
+        """Names of the texts from which words are copied."""
         return ("context", "question") if self.question else ("context",)
 
     def reachable(self, target: tf.Tensor, texts) -> tf.Tensor:
-        """Targets with OOV for words that can be neither written nor copied.
+        """The targets, with OOV for words that cannot be generated or copied.
 
         Args:
             target: int32 `[G, B, U]`.
@@ -202,17 +201,18 @@ class PointerDecoder(StackedLayer):
         """One step for every hypothesis of every example.
 
         Args:
-            answers: what is known of the words so far, `[B, K, D]`.
+            answers: the representation of the words so far, `[B, K, D]`.
             state: see `start`.
-            texts: as in the call, of one group without its axis: "context"
+            texts: as in the call, for one group without its axis: "context"
                 `[B, L, D]` and so on.
 
         Returns:
-            The new state, and what `log_probabilities` reads.
+            The new state, and the mixture that `log_probabilities` reads.
         """
         answers, values = self.cast(answers), self.cast(texts["context"])
         real = tf.cast(texts["context_mask"], tf.float32)[:, None]
-        # Examples are groups here: their texts are weights of the group.
+        # Examples are groups here, and their texts are the weights of the
+        # group.
         weights = self._weights() | {
             "context_keys": tf.linalg.matrix_transpose(values),
             "context_values": values,
@@ -230,10 +230,10 @@ class PointerDecoder(StackedLayer):
         """The distribution over the extended vocabulary (equation 13).
 
         Args:
-            mixture: what `advance` returned.
-            texts: as there.
-            own_words: int32 [], how many ids of their own examples have.
-            across: of the output layer; see `SoftmaxOutput.logits`.
+            mixture: the second result of `advance`.
+            texts: as in `advance`.
+            own_words: int32 [], the number of ids for the examples' own words.
+            across: for the output layer; see `SoftmaxOutput.logits`.
 
         Returns:
             float32 `[B, K, v + own_words]`.
@@ -251,7 +251,7 @@ class PointerDecoder(StackedLayer):
             [[0, 0], [0, 0], [0, own_words]],
             constant_values=math.log(pointer_mixture.NOTHING),
         )
-        # Exponentials and logarithms of the texts' few words alone.
+        # Exponentials and logarithms are needed only for the texts' few words.
         shares = pointer_mixture.shares(mixture)
         copied = [
             shares[..., number, None] * mixture[name]
@@ -265,8 +265,8 @@ class PointerDecoder(StackedLayer):
     def _mixture(self, state, answers, texts) -> dict[str, tf.Tensor]:
         """Attention weights by name of the text, and the switches' logits.
 
-        States are `[..., U, D]`, texts `[..., L, D]`, weights `[..., U, L]`
-        and logits `[..., U]`.
+        States are `[..., U, D]`, texts `[..., L, D]`, weights `[..., U, L]` and
+        logits `[..., U]`.
         """
         hidden, context = state["hidden"], state["context"]
         weights, _ = self._look(hidden, self.context_query, "context", texts)
@@ -288,7 +288,7 @@ class PointerDecoder(StackedLayer):
         return mixture
 
     def _look(self, hidden, query, name, texts):
-        """Equation 8: weights `[..., U, L]`, and what they sum up."""
+        """Equation 8: weights `[..., U, L]`, and the weighted sums."""
         values, mask = self.cast(texts[name]), texts[f"{name}_mask"]
         projected = product(self.cast(hidden), self.cast(query.value))
         scores = tf.matmul(projected, values, transpose_b=True)
@@ -299,7 +299,7 @@ class PointerDecoder(StackedLayer):
         return weights, tf.cast(summary, tf.float32)
 
     def _switch(self, weight, state, hidden, answers):
-        """A switch of equation 12, before its sigmoid, `[..., U]`."""
+        """The logits of a switch of equation 12, `[..., U]`."""
         read = [state, hidden, tf.cast(answers, tf.float32)]
         read = self.cast(tf.concat(read, -1))
         a = product(read, self.cast(weight.value))[..., 0]
@@ -311,7 +311,7 @@ class PointerDecoder(StackedLayer):
         states = tf.reshape(states, [-1, self.units])
         flat, positions = tf.reshape(target, [-1]), None
         if not on_tpu():
-            # The output layer is most of the work: only for real words.
+            # The output layer is most of the work, so it skips padding.
             positions = tf.where(tf.reshape(mask, [-1]))[:, 0]
             states, flat = (tf.gather(x, positions) for x in (states, flat))
         states = self.output_dropout(
@@ -327,7 +327,7 @@ class PointerDecoder(StackedLayer):
         return tf.reshape(log_p, shape)
 
     def _weights(self) -> dict[str, tf.Tensor]:
-        """What the recurrence reads, by the names of its step."""
+        """The weights of the recurrence, by the names that its step uses."""
         names = ("kernel", "recurrent", "context_query", "context_output")
         weights = {n: self.cast(getattr(self, n).value) for n in names}
         return weights | {"bias": tf.convert_to_tensor(self.bias.value)}

@@ -1,16 +1,17 @@
-"""How a pointer decoder mixes its vocabulary's words with those of two texts.
+"""The mixture of a pointer decoder: vocabulary words and copied words.
 
-A mixture has what `PointerDecoder` computes of states: the weights "context"
-and, where words are copied from the question, "question", `[..., U, L]`, and
-the logits of its switches, "generate" and then "copy_context", `[..., U]`.
+A mixture holds what `PointerDecoder` computes from states: the attention
+weights "context" and, if words are copied from the question, "question",
+`[..., U, L]`; and the logits of its switches, "generate" and then
+"copy_context", `[..., U]`.
 """
 
 from collections.abc import Mapping
 
 import tensorflow as tf
 
-# Below the smallest share that a word in reach can have: its logarithm is
-# finite where a word stands in no text.
+# Less than the smallest share of any word that can be written. It keeps the
+# logarithm finite for words that are in no text.
 NOTHING = 1e-30
 _POINTERS = ("context", "question")
 
@@ -18,7 +19,7 @@ Tensors = Mapping[str, tf.Tensor]
 
 
 def shares(mixture: Tensors) -> tf.Tensor:
-    """The switches: shares of vocabulary, context, question, `[..., 3]`.
+    """The switches as shares of vocabulary, context, question, `[..., 3]`.
 
     Args:
         mixture: see the module.
@@ -33,7 +34,7 @@ def shares(mixture: Tensors) -> tf.Tensor:
 
 
 def copied(mixture: Tensors, texts: Tensors, words: tf.Tensor) -> tf.Tensor:
-    """What copying gives words: l p_c + (1 - l) p_q, `[..., U]`.
+    """Probability of words by copying: l p_c + (1 - l) p_q, `[..., U]`.
 
     Args:
         mixture: see the module.
@@ -54,15 +55,15 @@ def sources(
     log_p: tf.Tensor,
     vocabulary_size: int,
 ) -> tf.Tensor:
-    """How much of a word's probability each source gives, `[..., 3]`.
+    """Each source's share of a word's probability, `[..., 3]`.
 
-    The terms of equation 13 over their sum: of a word that stands in no
-    text all is the vocabulary's, whatever the switches say.
+    These are the terms of equation 13 divided by their sum. A word that is in
+    no text comes from the vocabulary alone, whatever the switches say.
 
     Args:
         mixture, texts, words: see `copied`.
         log_p: the words' log probabilities, `[..., U]`.
-        vocabulary_size: of the generative vocabulary.
+        vocabulary_size: size of the generative vocabulary.
     """
     share = shares(mixture)
     parts = [
@@ -84,14 +85,14 @@ def log_sum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def with_copied(log_p: tf.Tensor, ids: tf.Tensor, more: tf.Tensor) -> tf.Tensor:
-    """Adds shares `[B, K, S]` of words `[B, S]` to those of `log_p`.
+    """Adds shares `[B, K, S]` for the words `[B, S]` to those of `log_p`.
 
     Args:
         log_p: logarithms, `[B, K, V]`.
-        ids: the words at all places of the texts, int32 `[B, S]`.
-        more: what copying gives the places, `[B, K, S]`.
+        ids: the words at all positions of the texts, int32 `[B, S]`.
+        more: the copy probability of each position, `[B, K, S]`.
     """
-    # Every place of a word has the shares of all its places.
+    # Every position of a word gets the summed shares of all its positions.
     is_same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), more.dtype)
     more = tf.matmul(more, is_same)
     shape = tf.shape(more)
@@ -107,7 +108,7 @@ def with_copied(log_p: tf.Tensor, ids: tf.Tensor, more: tf.Tensor) -> tf.Tensor:
 def _copies(
     mixture: Tensors, texts: Tensors, words: tf.Tensor
 ) -> list[tf.Tensor]:
-    """What the attention to each text gives words, `[..., U]`."""
+    """Copy probabilities of words by the attention to each text, `[..., U]`."""
     copies = []
     for name in filter(mixture.__contains__, _POINTERS):
         ids = tf.expand_dims(texts[f"{name}_ids"], -2)

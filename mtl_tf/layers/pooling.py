@@ -1,4 +1,4 @@
-"""One vector for a text from the vectors of its tokens."""
+"""Pooling: one vector for a text from the vectors of its tokens."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from mtl_tf.layers.task_dense import TaskDense
 
 
 def max_over_time(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The greatest value of each feature over the tokens of a text.
+    """The maximum of each feature over the tokens of a text.
 
     The Max layer of Collobert and Weston (2008).
 
@@ -31,8 +31,8 @@ def max_over_time(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
 def sum_over_time(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """The sum of the tokens' vectors: a bag of words.
 
-    With x the rows of a look-up table E, it is E^T n for the vector n of the
-    words' counts.
+    If x are rows of a look-up table E, the sum is E^T n, where n is the vector
+    of word counts.
 
     Args:
         x: `[G, B, T, D]`.
@@ -65,19 +65,20 @@ def bag(name: str) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class AttentionPooling(StackedLayer):
-    """A mean of the tokens' vectors whose weights are learnt.
+    """A weighted mean of the tokens' vectors, with learnt weights.
 
     Yang et al. (2016), "Hierarchical Attention Networks", equations 5 to 7,
     with one map and one context vector for all tasks or for each:
     `a_t = softmax over t of (v^T tanh(W x_t + b))`, and the sum of `a_t x_t`.
 
     Args:
-        tasks: number of tasks that have their own; 0 for one of all.
+        tasks: number of tasks with their own weights; 0 if all tasks share
+            them.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, F]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: `[G, B, F]`.
-    Masking: padding has no weight; a text without tokens gets zeros.
+    Masking: padding has no weight. A text without tokens gets zeros.
 
     Example:
         ```python

@@ -1,4 +1,4 @@
-"""Where in a text a word stands."""
+"""Position embeddings."""
 
 import keras
 import tensorflow as tf
@@ -11,21 +11,21 @@ KINDS = ("learned", "sinusoidal")
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class Positions(StackedLayer):
-    """Adds a vector to each word that depends on its place in the text.
+    """Adds to each word a vector that depends on its position in the text.
 
-    Sun (2019), section 3.1.4: the vectors are learned, or the sines and
-    cosines of equation 3-5. Both are keras_nlp's.
+    Sun (2019), section 3.1.4: the vectors are learned, or the sines and cosines
+    of equation 3-5. Both are keras_nlp's.
 
     Args:
         kind: "learned" or "sinusoidal".
-        length: how many places have a learned vector of their own; the words
-            behind them all get the last one. Sines know no end.
+        length: number of positions with a learned vector. Words after them all
+            get the last one. Sines have no limit.
         init: see `base.check_init`.
 
-    Input shape: `[G, B, T, D]`, and maybe a mask bool `[G, B, T]`.
+    Input shape: `[G, B, T, D]`, and optionally a mask bool `[G, B, T]`.
     Output shape: the same.
-    Masking: padding gets positions too; with a mask none that no word has, so
-        that a step names, for decay, the vectors of places in use alone.
+    Masking: padding gets positions too. With a mask, these are only positions
+        that some word has, so that weight decay affects only vectors in use.
 
     Example:
         ```python
@@ -40,7 +40,7 @@ class Positions(StackedLayer):
 
     def build(self, input_shape, *_):
         """Makes the vectors for inputs `[..., D]`."""
-        # It takes two seconds to import, which other schemes can do without.
+        # Importing it takes two seconds, which other schemes can avoid.
         import keras_nlp
 
         if self.kind == "learned":
@@ -53,7 +53,7 @@ class Positions(StackedLayer):
             )
             self.vectors.build(tuple(input_shape))
         else:
-            # Half precision would not tell places behind the 256th apart.
+            # Half precision could not distinguish positions after the 256th.
             self.vectors = keras_nlp.layers.SinePositionEncoding(
                 dtype="float32", name="vectors"
             )
@@ -68,7 +68,7 @@ class Positions(StackedLayer):
                 words = tf.where(mask, positions, 0)
                 last = tf.minimum(tf.reduce_max(words), last)
             positions = tf.minimum(positions, last)
-        # The vectors of one text serve all.
+        # The vectors of one text are used for all.
         first_position = tf.cast(x[:1, :1], self.vectors.compute_dtype)
         return x + tf.cast(
             self.vectors(first_position, positions=positions), x.dtype

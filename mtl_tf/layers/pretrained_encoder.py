@@ -1,4 +1,4 @@
-"""A pretrained encoder in place of word vectors."""
+"""A pretrained encoder that replaces word vectors."""
 
 import dataclasses
 import threading
@@ -22,7 +22,7 @@ from mtl_tf.layers.sublayers import sublayers
 
 _SEQUENCE = "sequence_output"
 _LEAST_WINDOW = 3
-# What keras_hub calls the vectors of pieces.
+# The name of the piece vectors in keras_hub.
 _TABLE = "token_embedding"
 
 
@@ -30,26 +30,26 @@ _TABLE = "token_embedding"
 class PretrainedEncoder(StackedLayer):
     """The last states of a keras_hub backbone for each piece of a text.
 
-    Devlin et al. (2019) and those after them. Texts longer than the backbone
-    can read, or than `window`, are read in overlapping windows; a piece takes
-    its state from the window in which it is farthest from an end.
+    Devlin et al. (2019) and their successors. Texts longer than the backbone,
+    or than `window`, are read in overlapping windows. A piece takes its state
+    from the window in which it is farthest from an end.
 
     Args:
         backbone: config of the backbone, as Keras serialises it.
         specials: ids of the special pieces, in the backbone's numbering:
             "separator" and "end", lists, and "pad".
         trainable: whether the backbone is trained.
-        frozen_layers: if it is, how many of its lowest layers are not; its
-            embeddings are not, either, if there is one.
+        frozen_layers: if it is trained, how many of its lowest layers are not.
+            If this is at least one, its embeddings are not trained either.
         layer_decay: factor of the learning rate from each layer to the one
             below (Howard and Ruder 2018, section 3.2), down to the embeddings.
-        window: pieces read at a time at most; 0 for as many as the backbone
-            can.
-        overlap: pieces that neighbouring windows share at most.
+        window: maximum number of pieces read at a time; 0 for as many as the
+            backbone can.
+        overlap: maximum number of pieces that neighbouring windows share.
         tasks: number of tasks.
-        **options: the fields of `encoder_adapters.Adapting`, what is put into
-            every layer and trained, whatever is of the backbone; and those
-            of `StackedLayer`.
+        **options: the fields of `encoder_adapters.Adapting`, for adapters that
+            are inserted into every layer and trained whether or not the
+            backbone is; and the options of `StackedLayer`.
         init: see `layers.base.check_init`.
 
     Input shape: pieces int32 `[G, B, T]`, ids of the backbone plus 1, 0 is
@@ -101,7 +101,7 @@ class PretrainedEncoder(StackedLayer):
         )
         self.adapting = Adapting(**adapting)
         self.tasks = checks.positive_integer("tasks", tasks)
-        # The tasks of the call that is going on.
+        # Holds the tasks of the current call.
         self._context = threading.local()
 
     def build(self, input_shape=None):
@@ -115,7 +115,7 @@ class PretrainedEncoder(StackedLayer):
         config["config"]["trainable"] = True
         backbone = keras.saving.deserialize_keras_object(config)
         output = states_of(backbone)
-        # Without what only other outputs need, such as BERT's pooler.
+        # Without layers for other outputs, such as BERT's pooler.
         self.network = keras.Model(backbone.input, output, name="network")
         order = {id(w): place for place, w in enumerate(backbone.weights)}
         self._places = tuple(order[id(w)] for w in self.network.weights)
@@ -136,13 +136,13 @@ class PretrainedEncoder(StackedLayer):
             self._context,
         )
         adapters = encoder_adapters.insert(self.adapting, host)
-        # Attributes: a checkpoint does not look into lists.
+        # Attributes, because a checkpoint does not look into lists.
         for name, adapter in adapters.items():
             setattr(self, name, adapter)
         self.built = True
 
     def _window_size(self, config: Mapping[str, Any]) -> int:
-        """Pieces that are read at a time."""
+        """The number of pieces that are read at a time."""
         most = config.get("max_sequence_length") or 2**30
         if self.window > most:
             raise ConfigError(
@@ -160,7 +160,7 @@ class PretrainedEncoder(StackedLayer):
         return size
 
     def _set_trained(self, blocks: Sequence[keras.layers.Layer]) -> None:
-        """Freezes layers, and gives the others their learning rates."""
+        """Freezes layers and sets the learning rates of the others."""
         if self.frozen_layers > len(blocks):
             raise ConfigError(
                 "model.encoder.frozen_layers must be at most "
@@ -178,10 +178,10 @@ class PretrainedEncoder(StackedLayer):
             weight.rate_factor = self.layer_decay ** (len(blocks) - place)
 
     def set_pretrained(self, backbone: keras.Model) -> None:
-        """Takes the weights of a backbone with the same config.
+        """Copies the weights of a backbone with the same config.
 
         Raises:
-            ValueError: it has another one.
+            ValueError: the backbone has another config.
         """
         values = backbone.weights
         for place, weight in zip(self._places, self.network.weights):
@@ -238,9 +238,9 @@ class PretrainedEncoder(StackedLayer):
         return {name: inputs[name] for name in self._inputs}
 
     def _segments_of(self, pieces: tf.Tensor) -> tf.Tensor:
-        """The number of the text that each piece is of, int32 `[N, T]`.
+        """The number of the text that each piece belongs to, int32 `[N, T]`.
 
-        The separator belongs to the text before it.
+        A separator belongs to the text before it.
         """
         between = self._specials["separator"]
         is_separator = tf.cast(tf.equal(pieces, between[-1]), tf.int32)
@@ -255,7 +255,8 @@ class PretrainedEncoder(StackedLayer):
             name: tf.reshape(value, [-1, shape[2]])
             for name, value in inputs.items()
         }
-        # A frozen encoder gives a text the same states at every step.
+        # No dropout in a frozen encoder: a text has the same states at every
+        # step.
         active = training and bool(self.trainable_variables)
         with backbone_dropout.seeded(seed):
             states = self.network(flat, training=active)
@@ -265,9 +266,9 @@ class PretrainedEncoder(StackedLayer):
 
     @property
     def vectors(self) -> tf.Tensor:
-        """The table that the backbone reads pieces from, `[V + 1, D]`.
+        """The vectors of the backbone's pieces, `[V + 1, D]`.
 
-        A row an id as this layer counts them; that of padding is zeros.
+        One row per id of this layer's numbering; the row of padding is zeros.
 
         Raises:
             ConfigError: the backbone has no such table.
@@ -301,7 +302,7 @@ class PretrainedEncoder(StackedLayer):
 
 
 def states_of(backbone: keras.Model) -> keras.KerasTensor:
-    """The output of a keras_hub backbone that has a state for each piece."""
+    """The output of a keras_hub backbone with one state per piece."""
     output = backbone.output
     return output[_SEQUENCE] if isinstance(output, Mapping) else output
 
@@ -311,7 +312,7 @@ def first_pieces(states: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
 
     Args:
         states: `[G, B, T, D]` of the pieces.
-        words: int32 `[G, B, W]`, where each word begins.
+        words: int32 `[G, B, W]`, the position where each word begins.
 
     Returns:
         `[G, B, W, D]`.
@@ -321,12 +322,12 @@ def first_pieces(states: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
 
 
 def _blocks(backbone: keras.Model) -> list[keras.layers.Layer]:
-    """The Transformer layers with weights of their own, from below."""
+    """The Transformer layers with different weights, lowest first."""
     layers = getattr(backbone, "transformer_layers", None)
     if not layers:
         raise ConfigError(
             f"model.encoder.preset: a {type(backbone).__name__} is no encoder "
             "with Transformer layers"
         )
-    # ALBERT has groups of layers that are run several times.
+    # ALBERT has groups of layers, each of which is run several times.
     return keras.tree.flatten(layers)

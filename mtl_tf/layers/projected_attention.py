@@ -1,4 +1,4 @@
-"""Small attention beside an encoder's layers, of each task or of all."""
+"""Projected attention layers in an encoder (PALs), per task or shared."""
 
 import math
 
@@ -26,26 +26,25 @@ class ProjectedAttention(StackedLayer):
     """TS(h) = V_D MH(V_E h), a task's term in the last sum of each layer.
 
     Stickland and Murray (2019), "BERT and PALs: Projected Attention Layers for
-    Efficient Adaptation in Multi-Task Learning", equations 5 and 6: V_E
-    projects the layer's input to few units, MH is multi-head attention there,
-    without an output projection, V_D projects back. V_E and V_D are shared by
-    a task's layers, the attention is each layer's own. V_D starts at 0, so
-    that a new one changes nothing.
+    Efficient Adaptation in Multi-Task Learning", equations 5 and 6. V_E
+    projects the layer's input to few units. MH is multi-head attention there,
+    without an output projection. V_D projects back. The layers of a task share
+    V_E and V_D, but each has its own attention. V_D starts at 0, so that a new
+    term changes nothing.
 
     Args:
-        units: size of the small space, a multiple of `heads`; the paper has
-            204.
-        heads: of the attention; the paper has 12.
-        layers: of the encoder.
-        tasks: number of tasks, each with weights of its own; 0 for one
-            attention of all.
+        units: size of the small space, a multiple of `heads`; 204 in the paper.
+        heads: number of attention heads; 12 in the paper.
+        layers: number of layers of the encoder.
+        tasks: number of tasks, each with its own weights; 0 for weights that
+            all tasks share.
         init: see `layers.base.check_init`.
 
-    Input shape: a layer's inputs `[N, T, D]`, where the rows of a group's task
-        stand together, N / G of each; their mask, int32 or bool `[N, T]`; the
-        groups' tasks int32 `[G]`; and the number of the layer.
+    Input shape: a layer's inputs `[N, T, D]`, where the N / G rows of each
+        group are consecutive; their mask, int32 or bool `[N, T]`; the groups'
+        tasks int32 `[G]`; and the number of the layer.
     Output shape: `[N, T, D]`.
-    Masking: places that the mask leaves out are attended to by none.
+    Masking: masked positions are not attended to.
 
     Example:
         ```python
@@ -72,11 +71,11 @@ class ProjectedAttention(StackedLayer):
         self.decode = self.add("decode", units, size, stack=stack)
         self.decode.assign(tf.zeros_like(self.decode))
         for layer in range(self.layers):
-            # Side by side, each a matrix that is drawn by itself.
+            # Three concatenated matrices, each of which is drawn separately.
             weight = self.add(
                 f"attention_{layer}", units, 3 * units, stack=stack, gates=3
             )
-            # An attribute: a checkpoint does not look into lists.
+            # An attribute, because a checkpoint does not look into lists.
             setattr(self, f"attention_{layer}", weight)
         self.built = True
 
@@ -95,7 +94,7 @@ class ProjectedAttention(StackedLayer):
         split = tf.reshape(stacked, [shape[0], shape[1], 3, self.heads, size])
         query, key, value = tf.unstack(tf.transpose(split, [2, 0, 3, 1, 4]))
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(size)
-        # As low as a half precision reaches.
+        # A very low score that half precision can still represent.
         left_out = tf.cast(tf.logical_not(tf.cast(mask, tf.bool)), scores.dtype)
         scores -= 3e4 * left_out[:, None, None, :]
         context = tf.nn.softmax(scores) @ value

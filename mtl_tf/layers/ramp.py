@@ -12,12 +12,12 @@ def check_ramp(field: str, name: str, start: int, steps: int) -> None:
     """Checks the arguments of `ramp`.
 
     Args:
-        field: what they are options of: the errors name `field_schedule`,
-            `field_start` and `field_steps`.
+        field: name of the loss. Errors name `field_schedule`, `field_start` and
+            `field_steps`.
         name, start, steps: see `ramp`.
 
     Raises:
-        ConfigError: one of them is wrong.
+        ConfigError: an argument is wrong.
     """
     checks.one_of(f"{field}_schedule", name, NAMES)
     checks.not_negative_integer(f"{field}_start", start)
@@ -31,18 +31,18 @@ def check_ramp(field: str, name: str, start: int, steps: int) -> None:
 
 
 def ramp(name: str, step: tf.Tensor, start: int, steps: int) -> tf.Tensor:
-    """A factor from 0 to 1 as a pure function of the step.
+    """A factor from 0 to 1 that depends only on the step.
 
-    With `p = (step - start) / steps`, cut to [0, 1]:
-    "constant" is 0 before `start` and 1 from then on; "linear" is p;
-    "sigmoid" is `2 / (1 + exp(-10 p)) - 1`, the schedule of Ganin and
-    Lempitsky (2015), section 4, whose p runs over their whole training.
+    Let `p = (step - start) / steps`, clipped to [0, 1]. "constant" is 0 before
+    `start` and 1 from then on. "linear" is p. "sigmoid" is
+    `2 / (1 + exp(-10 p)) - 1`, the schedule of Ganin and Lempitsky (2015),
+    section 4, whose p covers their whole training.
 
     Args:
-        name: of the schedule.
+        name: name of the schedule.
         step: an integer scalar, 0 for the first step.
         start: the step before which the factor is 0.
-        steps: how many steps it grows for; 0 if "constant".
+        steps: number of steps for which it grows; 0 if "constant".
 
     Returns:
         A float32 scalar.

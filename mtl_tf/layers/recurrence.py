@@ -1,11 +1,11 @@
 """The recurrence that all recurrent layers use.
 
-`Recurrence` runs a step function over time. Its form is the one that was
-measured to be fastest: all products with the inputs are one matrix product
-before the loop; the backward loop is written by hand (`steps`) and leaves the
-gradients of all weights to one matrix product each after it; this core, and
-only it, is compiled with XLA; and because XLA's loops use a single thread on
-CPUs, the batch is split in equal shards, as many as there are cores at most.
+`Recurrence` runs a step function over time. Its form was measured to be the
+fastest. All products with the inputs are one matrix product before the loop.
+The backward loop is written by hand (`steps`) and leaves the gradients of all
+weights to one matrix product each after it. Only this core is compiled with
+XLA. Because XLA's loops use a single thread on CPUs, the batch is split into
+equal shards, at most as many as there are cores.
 """
 
 import contextlib
@@ -38,16 +38,16 @@ _OPTIONS = contextvars.ContextVar("mtl_tf_recurrence", default=_DEFAULT)
 def options(
     jit: bool | None = None, shards: int | None = None
 ) -> Iterator[None]:
-    """Sets how recurrences that are called or traced inside it run.
+    """Sets how recurrences that are called or traced within the block run.
 
     Args:
-        jit: compile the core with XLA. None leaves it as it is outside: by
-            default True, but on TPUs, which compile the whole step. An export
-            needs False, because servers have XLA switched off.
-        shards: into how many equal parts the batch is split at most. None
-            leaves it as it is outside: by default the number of CPU cores per
-            replica, and 1 where there is an accelerator. A batch whose size
-            is not known while tracing is not split.
+        jit: compile the core with XLA. None keeps the setting from outside. The
+            default is True, except on TPUs, which compile the whole step. An
+            export needs False, because servers have XLA switched off.
+        shards: maximum number of equal parts that the batch is split into. None
+            keeps the setting from outside. The default is the number of CPU
+            cores per replica, and 1 if there is an accelerator. A batch whose
+            size is unknown while tracing is not split.
     """
     old = _OPTIONS.get()
     new = Options(
@@ -62,21 +62,21 @@ def options(
 
 
 def on_tpu() -> bool:
-    """Whether the step is compiled whole, for TPUs."""
+    """Whether whole steps are compiled, for TPUs."""
     strategy = tf.distribute.get_strategy()
     return isinstance(strategy, tf.distribute.TPUStrategy)
 
 
 def is_compiled() -> bool:
-    """Whether what is called or traced now compiles its core with XLA."""
+    """Whether calls and traces at this point compile their core with XLA."""
     option = _OPTIONS.get().jit
     return not on_tpu() if option is None else option
 
 
 def _shards(batch: int | None) -> int:
-    """Number of shards of a batch of `batch` (None: unknown) rows.
+    """The number of shards for a batch of `batch` (None: unknown) rows.
 
-    They are equal, so it is the largest divisor that the cores allow.
+    Shards are equal, so it is the largest divisor that the cores allow.
     """
     shards = _OPTIONS.get().shards
     if shards is None:
@@ -90,13 +90,13 @@ def _shards(batch: int | None) -> int:
 
 
 class Result(NamedTuple):
-    """What a recurrence returns.
+    """The result of a recurrence.
 
     Attributes:
         state: the state after the last real token, `[G, B, ...]` by name.
-        sequences: the states asked for, `[G, B, T, ...]` by name. Where the
+        sequences: the requested states, `[G, B, T, ...]` by name. Where the
             mask is false they repeat the frozen state.
-        emitted: the emissions asked for, `[G, B, T, ...]` by name.
+        emitted: the requested emissions, `[G, B, T, ...]` by name.
     """
 
     state: dict[str, tf.Tensor]
@@ -109,12 +109,12 @@ class Recurrence:
 
     Args:
         step: `step(ops, inputs, state) -> new state`, on dictionaries of
-            tensors `[G, B, ...]`; `ops` is a `steps.Operations`. It has to
-            call the same operations in the same order every time.
-        project: `project(x, weights) -> inputs`: everything that depends on
-            the inputs alone, for all steps at once. `x` is `[T, G, B, D]`,
-            each of its results `[T, G, B, ...]` (a step may want other axes
-            after the first).
+            tensors `[G, B, ...]`. `ops` is a `steps.Operations`. It must call
+            the same operations in the same order every time.
+        project: `project(x, weights) -> inputs` computes everything that
+            depends only on the inputs, for all steps at once. `x` is
+            `[T, G, B, D]` and each result is `[T, G, B, ...]` (a step may need
+            other axes after the first).
 
     Example:
         ```python
@@ -137,8 +137,8 @@ class Recurrence:
     ):
         self._step = step
         self._project = project
-        # One compiled function for each way of running, so that shards, calls
-        # and traces share its compilations.
+        # One compiled function per way of running, so that shards, calls and
+        # traces share its compilations.
         self._compiled: dict[tuple, Callable] = {}
         self._plans: dict[tuple, Plan] = {}
 
@@ -159,13 +159,13 @@ class Recurrence:
 
         Args:
             x: inputs `[G, B, T, D]`.
-            mask: bool `[G, B, T]`; where it is false the state stays.
-            weights: what `project` and `ops.matmul` read, by name.
+            mask: bool `[G, B, T]`; the state does not change where it is false.
+            weights: the weights that `project` and `ops.matmul` read, by name.
             state: the initial state `[G, B, ...]` by name.
             constants: what every step reads as `ops.constants`, `[G, B, ...]`.
             reverse: run from the last step to the first.
-            training: keep what the backward loop reads. Without it gradients
-                are the same, but the forward loop runs twice for them.
+            training: store what the backward loop reads. Without it gradients
+                are the same, but they run the forward loop twice.
             sequences: names of the states to return for all steps.
             emits: names of the emissions to return for all steps, without
                 gradients.
@@ -175,7 +175,7 @@ class Recurrence:
         """
         length = x.shape[2]
         if length == 0:
-            # XLA cannot index an empty array: one masked step stands in.
+            # XLA cannot index an empty array, so it gets one masked step.
             x = tf.pad(x, [[0, 0], [0, 0], [0, 1], [0, 0]])
             mask = tf.pad(mask, [[0, 0], [0, 0], [0, 1]])
         batched = (x, mask, dict(state), dict(constants or {}))
@@ -194,16 +194,16 @@ class Recurrence:
         return Result(state, series, emitted)
 
     def _core(self, shape, *flags):
-        """The core for static groups and batch, and for flags."""
+        """The core for static numbers of groups and rows, and for flags."""
 
         def core(weights, x, mask, state, constants):
             return self._run(weights, x, mask, state, constants, *flags)
 
         if not is_compiled():
             return core
-        # The shape is in the key because a relaxed trace would lose the form
-        # for a single group; lengths share a trace. TensorFlow cannot
-        # differentiate one function in a graph first and eagerly then.
+        # The shape is in the key because a relaxed trace would lose the special
+        # form for one group. Different lengths share a trace. TensorFlow cannot
+        # differentiate a function eagerly after it was used in a graph.
         key = (tf.inside_function(), shape, *flags)
         if key not in self._compiled:
             self._compiled[key] = tf.function(
@@ -223,7 +223,7 @@ class Recurrence:
         sequences,
         emits,
     ):
-        """Projections and loop on one shard."""
+        """Runs projections and loop on one shard."""
         inputs = self._project(tf.transpose(x, [2, 0, 1, 3]), weights)
         mask = tf.transpose(mask, [2, 0, 1])
         loop = Loop(

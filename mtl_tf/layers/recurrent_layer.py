@@ -1,4 +1,4 @@
-"""What the recurrent layers have in common: groups of tasks, or plain Keras."""
+"""Base of the recurrent layers, for groups of tasks and plain Keras models."""
 
 import abc
 
@@ -11,33 +11,33 @@ from mtl_tf.layers.recurrence import Result
 
 
 class RecurrentLayer(StackedLayer):
-    """A recurrent layer, of groups of tasks and in models of plain Keras.
+    """A recurrent layer for groups of tasks and for plain Keras models.
 
-    Of groups, `[G, B, T, D]`, it returns a `recurrence.Result`. Of texts,
-    `[B, T, D]`, it is a layer like `keras.layers.LSTM`: it honours and passes
-    on masks of Keras, stands in `Sequential` and functional models, and
-    returns a tensor in the policy's compute dtype.
-    `keras.layers.Bidirectional` takes it, too.
+    For groups, `[G, B, T, D]`, it returns a `recurrence.Result`. For texts,
+    `[B, T, D]`, it is a layer like `keras.layers.LSTM`: it uses and passes on
+    Keras masks, works in `Sequential` and functional models and in
+    `keras.layers.Bidirectional`, and returns a tensor in the policy's compute
+    dtype.
 
     Subclasses implement `run`.
 
     Args:
-        return_sequences: of texts, the hidden states of all tokens in place
-            of the last one.
-        go_backwards: of texts, read them from the last place to the first and
-            return the states in that order, as Keras does. The option
-            `reverse` of a subclass keeps the order of the tokens.
+        return_sequences: for texts, return the hidden states of all tokens
+            instead of the last one.
+        go_backwards: for texts, read from the last position to the first and
+            return the states in that order, as Keras does. The option `reverse`
+            of a subclass keeps the order of the tokens.
 
-    Input shape: `[B, T, D]`, maybe a mask bool `[B, T]`, and for layers of
-        several tasks the tasks int32 `[B]`. Or `[G, B, T, D]`, maybe a mask
-        bool `[G, B, T]`, and the tasks int32 `[G]`. Without a mask, that of
-        Keras, which an `Embedding(mask_zero=True)` makes, or every place is a
-        token.
-    Output shape: `[B, H]`, with `return_sequences` `[B, T, H]`; of groups a
+    Input shape: `[B, T, D]`, optionally a mask bool `[B, T]`, and for layers of
+        several tasks the tasks int32 `[B]`. Or `[G, B, T, D]`, optionally a
+        mask bool `[G, B, T]`, and the tasks int32 `[G]`. Without a mask, it
+        takes Keras's mask, such as that of `Embedding(mask_zero=True)`. Without
+        either, every position is a token.
+    Output shape: `[B, H]`, with `return_sequences` `[B, T, H]`; for groups a
         `recurrence.Result`.
-    Masking: the state stays where the mask is false. Texts may be padded on
-        any side; with `return_sequences` padding repeats the state, as in
-        Keras, and the mask goes on to the next layer.
+    Masking: the state does not change where the mask is false. Texts may be
+        padded on any side. With `return_sequences` padding repeats the state,
+        as in Keras, and the mask is passed to the next layer.
 
     Raises:
         ValueError: other shapes, or tasks are missing.
@@ -58,11 +58,11 @@ class RecurrentLayer(StackedLayer):
     #: Size H of the hidden state.
     units: int
 
-    #: How many tasks have weights of their own; 0 for one set of all.
+    #: Number of tasks with their own weights; 0 for one set for all tasks.
     tasks: int = 0
 
-    #: What `keras.layers.Bidirectional` asks for: no state goes on from one
-    #: batch to the next, and none is returned.
+    #: `keras.layers.Bidirectional` needs these: no state is kept between
+    #: batches, and none is returned.
     stateful = False
     return_state = False
 
@@ -100,7 +100,7 @@ class RecurrentLayer(StackedLayer):
             task: int32 `[G]`.
             training: whether a gradient will be taken.
             sequence: return the sequence "hidden".
-            inspect: return what figures show, too.
+            inspect: also return the tensors that figures show.
         """
 
     def call(
@@ -119,8 +119,8 @@ class RecurrentLayer(StackedLayer):
             x, mask, task: see the class.
             training: whether a gradient will be taken.
             sequence: return all hidden states.
-            inspect: of groups, return what figures show.
-            initial_state: None, which `keras.layers.Bidirectional` gives.
+            inspect: for groups, also return the tensors that figures show.
+            initial_state: None, which `keras.layers.Bidirectional` passes.
         """
         if initial_state is not None:
             raise ValueError(f"{self.name}: takes no initial_state")
@@ -153,7 +153,7 @@ class RecurrentLayer(StackedLayer):
 
     def _of_texts(self, x, mask, task, training: bool, sequence: bool):
         """Runs over `[B, T, D]`."""
-        # One group of all texts; of several tasks each text is a group.
+        # All texts are one group; with several tasks each text is a group.
         axis = 1 if self.tasks > 1 else 0
         if not axis:
             task = tf.zeros([1], tf.int32)
@@ -172,7 +172,7 @@ class RecurrentLayer(StackedLayer):
         return self.cast(tf.squeeze(states["hidden"], axis))
 
     def compute_mask(self, inputs, mask=None):
-        """The mask of the states of all tokens; none of the last state."""
+        """The mask, if all tokens' states are returned; otherwise None."""
         if not self.return_sequences or len(inputs.shape) != 3:
             return None
         if mask is None or not self.go_backwards:
@@ -181,14 +181,14 @@ class RecurrentLayer(StackedLayer):
 
     @property
     def output_units(self) -> int:
-        """The size H of the hidden states that it returns."""
+        """The size H of the returned hidden states."""
         return self.units
 
     def compute_output_spec(self, x, *args, **kwargs):
-        """Traces `call`, which knows groups from texts.
+        """Traces `call`, which distinguishes groups from texts.
 
-        Without weights there is nothing to trace: of a layer that is not
-        built the shape is computed.
+        A layer that is not built has no weights to trace with, so its output
+        shape is computed.
         """
         if self.built or len(x.shape) != 3:
             return keras.Operation.compute_output_spec(self, x, *args, **kwargs)
@@ -197,7 +197,7 @@ class RecurrentLayer(StackedLayer):
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
     def compute_output_shape(self, input_shape) -> tuple[int | None, ...]:
-        """Of texts `[B, T, D]`; see the class."""
+        """The output shape for texts `[B, T, D]`; see the class."""
         if len(input_shape) != 3:
             raise ValueError(
                 f"{self.name}: the shape must be that of texts, [B, T, D], got "

@@ -13,26 +13,25 @@ from mtl_tf.layers.task_dense import TaskDense
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class RegressionHead(StackedLayer):
-    """A number for a text: `offset_k + scale_k (w^(k) h + b^(k))` for task k.
+    """Predicts a number: `offset_k + scale_k (w^(k) h + b^(k))` for task k.
 
     The loss is the squared error in units of the scale.
 
     Args:
-        offsets: one number a task.
-        scales: one positive number a task.
-        ranges: for each task its least and greatest value, or none: what is
-            predicted is cut there, the loss is not.
+        offsets: one number per task.
+        scales: one positive number per task.
+        ranges: for each task its minimum and maximum, or none. Predictions are
+            clipped to them; the loss is not.
         init: see `base.check_init`.
 
-    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
-        a batch with "task" int32 `[G]` and maybe "value" float32 `[G, B]`.
+    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and a
+        batch with "task" int32 `[G]` and optionally "value" float32 `[G, B]`.
     Output shape: a dictionary of "prediction" float32 `[G, B]` and, if there
         are values, "loss" float32 `[G, B]`.
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Raises:
-        ConfigError: the lists are not of one length, or a scale is not
-            positive.
+        ConfigError: the lists differ in length, or a scale is not positive.
 
     Example:
         ```python
@@ -41,7 +40,7 @@ class RegressionHead(StackedLayer):
         ```
     """
 
-    # What it reads of a scheme's outputs.
+    # The entry of a scheme's outputs that the head reads.
     reads = "summary"
 
     def __init__(

@@ -11,53 +11,52 @@ from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.steps import product
 
-# What a key that is padding adds to its score: the softmax of it is exactly
-# 0, and, unlike with -inf, a text that is all padding has finite weights.
+# Added to the score of padding keys. Their softmax is then exactly 0. Unlike
+# with -inf, a text of only padding has finite weights.
 _OUT_OF_REACH = -1e9
 
-# How many scores are held at once where nobody asks for the weights: 256 MB.
+# Maximum number of scores held at once if weights are not returned: 256 MB.
 _SCORES_AT_ONCE = 1 << 26
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SelfAttention(StackedLayer):
-    """Every place of a text reads all its places, in several heads.
+    """Multi-head self-attention: each position of a text reads all positions.
 
-    Sun (2019), equations 3-2 and 3-3, after Vaswani et al. (2017):
-    softmax(Q K^T / sqrt(d_k)) V for each head, with Q = H W^Q, K = H W^K and
-    V = H W^V of width d_k = units / heads; the heads' results side by side
-    are multiplied by W^O. All four maps have a bias, as in the thesis's code;
-    dropout is on the weights.
+    Sun (2019), equations 3-2 and 3-3, after Vaswani et al. (2017): softmax(Q
+    K^T / sqrt(d_k)) V for each head, with Q = H W^Q, K = H W^K and V = H W^V of
+    width d_k = units / heads. The heads' results are concatenated and
+    multiplied by W^O. All four maps have a bias, as in the thesis's code.
+    Dropout is on the weights.
 
-    The maps of all heads and of Q, K and V are one matrix product. The
-    softmax is taken in float32, whatever the policy. Weights take memory with
-    the square of the length: where they are not returned, and outside of
-    training, only some of the places read at a time.
+    The maps of all heads and of Q, K and V are one matrix product. The softmax
+    is in float32, whatever the policy. The memory of the weights grows with the
+    square of the length. If they are not returned, and outside of training,
+    only some of the positions read at a time.
 
-    (Keras's MultiHeadAttention draws its dropout from a state of its own, so
-    that a training that is resumed would go another way.)
+    (Keras's MultiHeadAttention draws its dropout from its own state, so a
+    resumed training would take a different course.)
 
-    McCann et al. (2018), equations 22 and 23, print heads that are each as
-    wide as the inputs, without biases: `head_units=units, bias=False`.
+    McCann et al. (2018), equations 22 and 23, print heads that are each as wide
+    as the inputs, without biases: `head_units=units, bias=False`.
 
     Args:
         units: size D of the inputs and outputs.
-        heads: number h of heads; it divides `units`, unless `head_units` says
-            how wide they are.
+        heads: number h of heads. It must divide `units`, unless `head_units`
+            gives their width.
         dropout: rate of dropout on the weights.
         head_units: width of a head; None for units / heads.
         bias: whether the maps have a bias.
-        causal: whether a place reads only itself and those before it.
+        causal: whether a position reads only itself and those before it.
         init: see `base.check_init`.
 
-    Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `queries`
-        `[N, Q, D]`: the places that read, where not all do, or those of
-        another text. If `causal`, they are the last ones.
+    Input shape: `[N, S, D]`, a mask bool `[N, S]`, and optionally `queries`
+        `[N, Q, D]`: the positions that read, if not all do, or those of another
+        text. If `causal`, they are the last positions.
     Output shape: `[N, Q, D]`, and the weights float32 `[N, h, Q, S]` before
-        dropout; Q is S if there are no `queries`. With `return_weights=False`
-        there may be None in place of the weights.
-    Masking: places that are padding have the weight 0. What they read
-        themselves means nothing.
+        dropout; Q is S without `queries`. With `return_weights=False` the
+        weights may be None.
+    Masking: padding has the weight 0. Its own outputs have no meaning.
 
     Raises:
         ConfigError: `heads` does not divide `units`.
@@ -119,7 +118,7 @@ class SelfAttention(StackedLayer):
         if not self.use_bias and self.head_units >= x.shape[-1]:
             return self._folded(x, mask, queries, *call)
         q, k, v = self._projections(x, queries)
-        # Scaling the queries takes less than scaling the scores.
+        # Scaling the queries is cheaper than scaling the scores.
         q = q * self.head_units**-0.5
         bias = self._reach(mask, tf.shape(q)[2])
         heads, weights = self._attend(q, k, v, bias, *call)
@@ -132,7 +131,7 @@ class SelfAttention(StackedLayer):
         ), weights
 
     def _reach(self, mask, queries):
-        """What is added to the scores of `queries` places, [N, 1, Q, S]."""
+        """What is added to the scores for `queries` positions, [N, 1, Q, S]."""
         bias = tf.where(mask, 0.0, _OUT_OF_REACH)[:, None, None]
         if not self.causal:
             return bias
@@ -153,16 +152,16 @@ class SelfAttention(StackedLayer):
     def _folded(self, x, mask, queries, training, seed, return_weights):
         """Attends with heads so wide that keys and values need no maps.
 
-        (q W^Q) (x W^K)^T is (q W^Q W^K^T) x^T, and P (x W^V) W^O is
-        (P x) W^V W^O: the texts themselves are keys and values, and all heads
-        of a place read them in one product.
+        (q W^Q) (x W^K)^T is (q W^Q W^K^T) x^T, and P (x W^V) W^O is (P x) W^V
+        W^O. The texts themselves are therefore keys and values, and all heads
+        of a position read them in one product.
         """
         x = self.cast(x)
         queried = x if queries is None else self.cast(queries)
         maps = self._maps(x.shape[-1])
         texts = queried.shape[0] or tf.shape(queried)[0]
         count = queried.shape[1] or tf.shape(queried)[1]
-        # For few places products one after another take less.
+        # For few positions two products in sequence are faster.
         is_few = queries is not None
         q = _queries_at_keys(queried, maps, is_few) * self.head_units**-0.5
         q = tf.reshape(q, [texts, 1, count * self.heads, x.shape[-1]])
@@ -196,7 +195,7 @@ class SelfAttention(StackedLayer):
         return self._mapped(queries, 0, 1) + self._mapped(x, 1, 3)
 
     def _mapped(self, x, first: int, last: int) -> list[tf.Tensor]:
-        """Those of Q, K and V from `first` to before `last`."""
+        """Those of Q, K and V from index `first` to before `last`."""
         kernel = self.cast(self.kernel)
         bias = self.cast(self.bias) if self.use_bias else None
         if last - first < 3:
@@ -208,14 +207,14 @@ class SelfAttention(StackedLayer):
         return self._heads(y, last - first)
 
     def _heads(self, x, parts: int) -> list[tf.Tensor]:
-        """Cuts `[N, S, parts * h * d]` into parts of `[N, h, S, d]`."""
+        """Splits `[N, S, parts * h * d]` into parts of `[N, h, S, d]`."""
         sizes = [parts, self.heads, self.head_units]
         shape = tf.concat([tf.shape(x)[:2], sizes], 0)
         x = tf.transpose(tf.reshape(x, shape), [2, 0, 3, 1, 4])
         return tf.unstack(x, num=parts)
 
     def compute_mask(self, inputs, mask=None):
-        """None: what places have read may be of other places."""
+        """None, because the outputs may belong to other positions."""
         del inputs, mask
 
     def get_config(self) -> dict:
@@ -231,7 +230,7 @@ class SelfAttention(StackedLayer):
 
 
 def _queries_at_keys(queried, maps, few: bool):
-    """`q W^Q W^K^T` of places `[N, Q, D]`, `[N, Q, h, D]`."""
+    """`q W^Q W^K^T` `[N, Q, h, D]`, for positions `[N, Q, D]`."""
     if few:
         q = tf.einsum("nqe,ehd->nqhd", queried, maps["q"])
         return tf.einsum("nqhd,ehd->nqhe", q, maps["k"])
@@ -240,7 +239,7 @@ def _queries_at_keys(queried, maps, few: bool):
 
 
 def _outputs_of(heads, maps, few: bool):
-    """`o W^V W^O` of what heads read `[N, Q, h, D]`, `[N, Q, D]`."""
+    """`o W^V W^O` `[N, Q, D]`, for the heads' readings `[N, Q, h, D]`."""
     if few:
         y = tf.einsum("nqhe,ehd->nqhd", heads, maps["v"])
         return tf.einsum("nqhd,hdu->nqu", y, maps["o"])
@@ -249,7 +248,7 @@ def _outputs_of(heads, maps, few: bool):
 
 
 def _later(queries: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
-    """What places behind the one that reads add to scores, `[Q, S]`."""
+    """What positions after the reading one add to scores, `[Q, S]`."""
     last = tf.range(keys - queries, keys)[:, None]
     return tf.where(tf.range(keys) <= last, 0.0, _OUT_OF_REACH)
 
@@ -257,7 +256,7 @@ def _later(queries: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
 def _in_parts(
     read: Callable[[tf.Tensor], tf.Tensor], q: tf.Tensor, keys: tf.Tensor
 ) -> tf.Tensor:
-    """`read(q)` for queries `[N, h, Q, d]`, for some of Q at a time."""
+    """`read(q)` for queries `[N, h, Q, d]`, a part of Q at a time."""
     count, heads, positions, width = tf.unstack(tf.shape(q, tf.int64))
     scores_of_row = tf.maximum(count * heads * keys, 1)
     rows = tf.clip_by_value(

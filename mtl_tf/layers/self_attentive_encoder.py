@@ -1,4 +1,4 @@
-"""A text read by LSTMs in both directions, and by itself between them."""
+"""An encoder of bidirectional LSTMs with self-attention between them."""
 
 import keras
 import tensorflow as tf
@@ -13,19 +13,19 @@ from mtl_tf.layers.transformer_block import TransformerBlock
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class BidirectionalLSTM(StackedLayer):
-    """The states of two LSTMs, one for each direction, side by side.
+    """The concatenated states of two LSTMs, one for each direction.
 
     McCann et al. (2018), footnote 4.
 
     Args:
-        units: size D of the outputs; half of it is a direction's.
+        units: size D of the outputs; each direction has half of it.
         dropout: rate of dropout on the inputs.
         forget_bias: see `LSTM`.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, K]`, a mask bool `[G, B, T]`.
     Output shape: `[G, B, T, D]`.
-    Masking: padding changes nothing; its own outputs mean nothing.
+    Masking: padding changes nothing. Its own outputs have no meaning.
 
     Raises:
         ConfigError: `units` is odd.
@@ -91,14 +91,14 @@ class BidirectionalLSTM(StackedLayer):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SelfAttentiveEncoder(StackedLayer):
-    """LSTMs in both directions, self-attention, and LSTMs again.
+    """A bidirectional LSTM, self-attention, and a bidirectional LSTM again.
 
     McCann et al. (2018), equations 20 to 27 for one of the two texts: `com`,
-    `self` and `fin`. Blocks are those of a Transformer with heads as wide as
-    the inputs, a norm behind each residual (as in the authors' code) and no
-    positions, which the LSTMs know. Without blocks there is the first
-    bidirectional LSTM alone: the encoder of a plain sequence-to-sequence
-    model.
+    `self` and `fin`. The blocks are Transformer blocks with heads as wide as
+    the inputs and a norm after each residual (as in the authors' code). They
+    have no positions, because the LSTMs know them. Without blocks only the
+    first bidirectional LSTM is used: the encoder of a plain
+    sequence-to-sequence model.
 
     Args:
         units: size D of the outputs.
@@ -109,8 +109,8 @@ class SelfAttentiveEncoder(StackedLayer):
 
     Input shape: `[G, B, T, K]`, a mask bool `[G, B, T]`.
     Output shape: `[G, B, T, D]`.
-    Masking: padding changes nothing, wherever it stands; its own outputs mean
-        nothing.
+    Masking: padding at any position changes nothing. Its own outputs have no
+        meaning.
 
     Example:
         ```python

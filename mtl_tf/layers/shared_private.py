@@ -1,4 +1,4 @@
-"""A shared LSTM beside, or below, one private LSTM a task."""
+"""A shared LSTM with one private LSTM per task, parallel or stacked."""
 
 import keras
 import tensorflow as tf
@@ -12,7 +12,7 @@ _INPUTS = ["shared", "both"]
 
 
 class _SharedPrivate(RecurrentLayer):
-    """What both arrangements have: the two LSTMs of one direction."""
+    """Base of both arrangements: the two LSTMs of one direction."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class _SharedPrivate(RecurrentLayer):
             forget_bias=self.forget_bias,
             init=self.init,
             dtype=self.dtype_policy,
-            # Initial values depend on the name: directions must differ.
+            # Initial values depend on the name, so the directions differ.
             name=f"{self.name}_{name}",
         )
 
@@ -54,10 +54,10 @@ class _SharedPrivate(RecurrentLayer):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class ParallelSharedPrivate(_SharedPrivate):
-    """A shared and a private LSTM read the same; outputs side by side.
+    """A shared and a private LSTM on the same input; outputs concatenated.
 
-    The shared-private model of Liu et al. (2017), which Chen et al. (2018)
-    call PSP: `s_t = LSTM(x_t, s_(t-1), theta_s)`,
+    The shared-private model of Liu et al. (2017), which Chen et al. (2018) call
+    PSP: `s_t = LSTM(x_t, s_(t-1), theta_s)`,
     `p_t = LSTM(x_t, p_(t-1), theta_k)`, `h_t = [s_t; p_t]`.
 
     Args:
@@ -69,8 +69,8 @@ class ParallelSharedPrivate(_SharedPrivate):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the states "hidden"
-        `[G, B, 2H]` and its halves "shared" and "private" `[G, B, H]`, and
-        the sequence "hidden" `[G, B, T, 2H]` if it is asked for.
+        `[G, B, 2H]` and its halves "shared" and "private" `[G, B, H]`, and the
+        sequence "hidden" `[G, B, T, 2H]` if requested.
     Masking: as `LSTM`.
 
     Example:
@@ -82,7 +82,7 @@ class ParallelSharedPrivate(_SharedPrivate):
 
     @property
     def output_units(self) -> int:
-        """Twice `units`: two states side by side."""
+        """Twice `units`, for the two concatenated states."""
         return 2 * self.units
 
     def build(self, input_shape, *_):
@@ -114,12 +114,12 @@ class ParallelSharedPrivate(_SharedPrivate):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SerialSharedPrivate(_SharedPrivate):
-    """A private LSTM reads what a shared LSTM returns.
+    """A private LSTM that reads the outputs of a shared LSTM.
 
     The stacked arrangement, SSP, of Chen et al. (2018), equations 6 and 7:
     `s_t = LSTM(x_t, s_(t-1), theta_s)`,
-    `h_t = LSTM([x_t; s_t], h_(t-1), theta_k)`. The parameters that their
-    Table 3 counts are those of a private LSTM which reads s_t alone.
+    `h_t = LSTM([x_t; s_t], h_(t-1), theta_k)`. The parameter counts of their
+    Table 3 are those of a private LSTM which reads only s_t.
 
     Args:
         units: size H of each of the two.
@@ -127,12 +127,12 @@ class SerialSharedPrivate(_SharedPrivate):
         reverse: from the last token to the first.
         forget_bias: of both; see `lstm.forget_offset`.
         private_input: "shared": the private LSTM reads s_t; "both": it reads
-            `[x_t; s_t]`, as equation 7 prints.
+            `[x_t; s_t]`, as printed in equation 7.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
-    Output shape: a `recurrence.Result`, float32: the private LSTM's, with the
-        state "shared" `[G, B, H]` added.
+    Output shape: a `recurrence.Result`, float32: that of the private LSTM, with
+        the additional state "shared" `[G, B, H]`.
     Masking: as `LSTM`.
 
     Example:

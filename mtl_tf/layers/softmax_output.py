@@ -1,4 +1,4 @@
-"""The output layer over a vocabulary, and losses that keep it small."""
+"""The output layer over a vocabulary, and memory-saving losses for it."""
 
 import math
 
@@ -15,8 +15,8 @@ from mtl_tf.layers.dropout import salted
 def cross_entropy(x, kernel, bias, target):
     """`-log softmax(x @ kernel^T + bias)[target]`, in one large buffer.
 
-    The logits `[N, V]` are turned into exponentials and those, in the backward
-    pass, into the logits' gradient, each in the buffer of the former.
+    The logits `[N, V]` are turned into exponentials, and these into the logits'
+    gradient in the backward pass, each time in the same buffer.
 
     Args:
         x: float `[N, D]`.
@@ -32,7 +32,7 @@ def cross_entropy(x, kernel, bias, target):
     places = tf.stack([tf.range(tf.shape(target)[0]), target], 1)
     at_target = tf.gather_nd(logits, places)
     largest = tf.reduce_max(logits, 1, keepdims=True)
-    # Once nobody else will read the logits, their buffer is free.
+    # After the last read of the logits their buffer can be reused.
     with tf.control_dependencies([at_target]):
         exponentials = tf.exp(logits - largest)
     total = tf.reduce_sum(exponentials, 1)
@@ -43,8 +43,8 @@ def cross_entropy(x, kernel, bias, target):
         d_bias = tf.reduce_sum(d, 0)
         d, scale = tf.cast(d, x.dtype), tf.cast(d_loss, x.dtype)[:, None]
         d_kernel = tf.matmul(d, x, transpose_a=True)
-        # What the targets take off goes to the products: written into the
-        # large buffer, it would make TensorFlow copy it.
+        # The targets' part of the gradient is subtracted from the products.
+        # TensorFlow would copy the large buffer to write into it.
         rows = target[:, None]
         d_x = tf.matmul(d, kernel) - scale * tf.gather(kernel, target)
         d_kernel = tf.tensor_scatter_nd_sub(d_kernel, rows, scale * x)
@@ -63,18 +63,19 @@ class SoftmaxOutput(StackedLayer):
     Args:
         vocabulary_size: V.
         bias: whether there is a b.
-        label_smoothing: epsilon of Szegedy et al. (2016): when training, the
-            target distribution is 1 - epsilon at the target, and epsilon
+        label_smoothing: epsilon of Szegedy et al. (2016). In training the
+            target distribution is 1 - epsilon at the target, plus epsilon
             spread evenly over the vocabulary.
-        samples: 0: train on all of the vocabulary; else on the target beside
-            so many tokens that are drawn for each step (Jean et al. 2015, by
-            `tf.nn.sampled_softmax_loss`). They are drawn with replacement
-            by Zipf's law, so that ids must run from frequent to rare tokens.
+        samples: 0 to train on the whole vocabulary. Otherwise, to train on the
+            target and this many tokens that are drawn for each step (Jean et
+            al. 2015, by `tf.nn.sampled_softmax_loss`). They are drawn with
+            replacement by Zipf's law, so ids must run from frequent to rare
+            tokens.
         init: see `base.check_init`.
 
     Input shape: float `[N, D]`, and targets int32 `[N]`, below V.
     Output shape: the losses, float32 `[N]`.
-    Masking: none: leave padding out.
+    Masking: none; remove padding before the call.
 
     Example:
         ```python
@@ -111,7 +112,7 @@ class SoftmaxOutput(StackedLayer):
         self._build_bias()
 
     def build_above(self, kernel: keras.Variable) -> None:
-        """Makes what is needed beside a W of another layer's.
+        """Makes the other weights, if W belongs to another layer.
 
         Args:
             kernel: `[V, D]`, such as word vectors (Press and Wolf 2017).
@@ -125,7 +126,7 @@ class SoftmaxOutput(StackedLayer):
         self.built = True
 
     def call(self, x, target, training: bool = False, seed=None):
-        """The losses of the targets; `seed` int32 `[2]` is for samples."""
+        """The losses of the targets; `seed` int32 `[2]` is for sampling."""
         if training and self.samples:
             return self._sampled(x, target, seed)
         kernel, bias = self._weights()
@@ -133,8 +134,8 @@ class SoftmaxOutput(StackedLayer):
         loss = cross_entropy(x, kernel, bias, target)
         if not training or not self.label_smoothing:
             return loss
-        # The loss is log Z - (1 - epsilon) z_y - epsilon mean(z): neither of
-        # the latter two needs the logits z of the other tokens.
+        # The loss is log Z - (1 - epsilon) z_y - epsilon mean(z). The last two
+        # terms do not need the logits z of the other tokens.
         mean = tf.reduce_mean(kernel, 0), tf.reduce_mean(bias)
         of_target = tf.gather(kernel, target), tf.gather(bias, target)
         difference = tf.reduce_sum(x * (of_target[0] - mean[0]), -1)
@@ -150,8 +151,9 @@ class SoftmaxOutput(StackedLayer):
 
         Args:
             x: float `[N, D]`.
-            across: what `across` returned. For few rows the product with it
-                takes half the time, so that a loop makes it once before.
+            across: the result of `across`. For few rows the product with it
+                takes half the time, so a loop should compute it once
+                beforehand.
         """
         kernel, bias = self._weights()
         if across is None:
@@ -185,16 +187,16 @@ class SoftmaxOutput(StackedLayer):
             self.samples,
             self.vocabulary_size,
             sampled_values=self._draw(target, seed),
-            # Given what was drawn with replacement, the odds that a token was
-            # the target grow with how often it is among the drawn.
+            # With replacement, the odds that a token was the target grow with
+            # how often it was drawn.
             remove_accidental_hits=False,
         )
 
     def _draw(self, target, seed):
-        """Sampled ids, and how often targets and they are expected.
+        """Sampled ids, and how often they and the targets are expected.
 
-        `p(k) = log((k + 2) / (k + 1)) / log(V + 1)`, as TensorFlow's own
-        sampler has it, which cannot be told what to draw at a step.
+        `p(k) = log((k + 2) / (k + 1)) / log(V + 1)`, as in TensorFlow's
+        sampler, which cannot be given a seed for each step.
         """
         uniform = tf.random.stateless_uniform(
             [self.samples], salted(seed, self.name), alg="philox"

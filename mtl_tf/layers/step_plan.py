@@ -1,4 +1,4 @@
-"""What the loops of a recurrence keep and write: found before they run."""
+"""Plans what the loops of a recurrence store and write, before they run."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.layers import steps
 
-# Edges into these operations need a tensor's shape, not its value.
+# Inputs of these operations need a tensor's shape, not its value.
 _SHAPE_ONLY = ("Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike")
 
 
@@ -18,12 +18,12 @@ class Plan(NamedTuple):
         outputs: specs of the operations' outputs, by number of call.
         emitted: specs of the emissions, by name.
         written: specs of what the backward loop writes, by key:
-            `("input", name)` gradients of inputs, `("dy", n)` the cotangent
-            of the output of product `n`. Keys that stand for one and the same
-            tensor are written once.
+            `("input", name)` for gradients of inputs, `("dy", n)` for the
+            cotangent of the output of product `n`. If several keys have the
+            same tensor, it is written once.
         late: keys `("x", n)` of the inputs of products. They do not depend on
-            cotangents: computed for all steps at once, after the loop, they
-            save it the writing.
+            cotangents, so they are computed for all steps at once after the
+            loop, which then need not write them.
         same: for the keys left out of both, where their values are: a key of
             `written` or `late`, or `("state", name)`, `("output", number)`.
         weights: the name of the weight of every product.
@@ -50,7 +50,7 @@ def results(pulled: steps.Pulled) -> dict[tuple, tf.Tensor]:
 
 
 def _origin(tensor: tf.Tensor) -> tf.Tensor:
-    """The tensor itself, not the identity a custom gradient makes of it."""
+    """The tensor itself, without the identity of a custom gradient."""
     while tensor.op.type == "IdentityN":
         tensor = tensor.op.inputs[tensor.value_index]
     return tensor
@@ -71,7 +71,7 @@ def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
 
 
 def _identity(tensor: tf.Tensor, seen: dict) -> tuple:
-    """Equal for tensors that the same operations compute from the same."""
+    """A key that is equal if the same operations computed both tensors."""
     tensor = _origin(tensor)
     op = tensor.op
     if id(op) not in seen:
@@ -87,9 +87,9 @@ def _identity(tensor: tf.Tensor, seen: dict) -> tuple:
 
 
 def _without_repeats(out: Mapping, leaves: Mapping) -> tuple[dict, dict]:
-    """`Plan.same` and `Plan.written`.
+    """Computes `Plan.same` and `Plan.written`.
 
-    The terms of a sum have one gradient, and a step may compute a thing
+    The terms of a sum have the same gradient, and a step may compute a value
     twice. XLA merges such tensors, but not the arrays they are written to.
     """
     seen, known, same, written = {}, {}, {}, {}
@@ -120,8 +120,8 @@ def _spec(x: tf.Tensor) -> tf.TensorSpec:
 def plan(step, weights, constants, inputs, state, mask) -> Plan:
     """Finds out what a step calls and what its backward loop needs.
 
-    The arguments are those of one step as `tf.TensorSpec`s. The step and its
-    gradient are built once in a graph of their own, which is thrown away.
+    The arguments are those of one step, as `tf.TensorSpec`s. The step and its
+    gradient are built once in a temporary graph.
     """
     with tf.Graph().as_default():
         x, s, c = _hold(inputs), _hold(state), _hold(constants)

@@ -1,10 +1,10 @@
-"""What a step of a recurrence may call, forwards and when it is replayed.
+"""The operations of a recurrence's step, forward and when replayed.
 
 A step is a plain function `step(ops, inputs, state) -> new state` on
-dictionaries of tensors. What it does through `ops` (matrix products, sigmoid,
-tanh) is kept from the forward pass and has a hand-made gradient; whatever else
-it does is differentiated by a tape. So a cell is written once, and its
-backward loop computes nothing a second time but cheap elementwise work.
+dictionaries of tensors. The results of its operations in `ops` (matrix
+products, sigmoid, tanh) are stored in the forward pass and have hand-written
+gradients. Everything else is differentiated by a tape. A cell is therefore
+written once, and its backward loop recomputes only cheap elementwise work.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ Tensors = Mapping[str, tf.Tensor]
 
 
 def product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
-    """Multiplies the last axis of `x` with a shared or stacked weight.
+    """Multiplies the last axis of `x` by a shared or stacked weight.
 
     Args:
         x: `[*batch, ..., K]`.
-        weight: `[*batch, K, N]`: none, one or more leading batch axes, equal
-            to the leading axes of `x`. The axes of `x` between them and the
+        weight: `[*batch, K, N]`, with any number of leading batch axes, equal
+            to the leading axes of `x`. The axes of `x` between these and the
             last one are flattened for the product.
 
     Returns:
@@ -67,13 +67,13 @@ def outer_product(x: tf.Tensor, y: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
 
 
 class Operations:
-    """The operations a step may use, in a forward pass.
+    """The operations that a step may use, in a forward pass.
 
     Attributes:
-        constants: tensors `[G, B, ...]` that every step reads whole, such as
-            the keys of an attention.
-        outputs: what the operations returned, in the order of their calls.
-        emitted: what `emit` was given, by name.
+        constants: tensors `[G, B, ...]` that every step reads as a whole, such
+            as the keys of an attention.
+        outputs: results of the operations, in the order of their calls.
+        emitted: values passed to `emit`, by name.
     """
 
     def __init__(self, weights: Tensors, constants: Tensors):
@@ -86,9 +86,9 @@ class Operations:
     def matmul(self, x: tf.Tensor, weight: str) -> tf.Tensor:
         """`product(x, weights[weight])` in the dtype of `x`.
 
-        The name may also be that of a constant `[G, B, K, N]`: a matrix for
-        each example, such as what an attention reads. A step must not read
-        such a constant in another way.
+        The name may also be that of a constant `[G, B, K, N]`: one matrix per
+        example, such as the values of an attention. A step must not read such a
+        constant in any other way.
         """
         return self._call(
             x,
@@ -118,11 +118,11 @@ class Operations:
         return self._call(x, tf.nn.softmax, backward)
 
     def keep(self, x: tf.Tensor) -> tf.Tensor:
-        """`x` itself, kept for the backward loop instead of computed again."""
+        """`x` itself, stored for the backward loop instead of recomputed."""
         return self._call(x, tf.identity, lambda y, dy: dy)
 
     def emit(self, name: str, value: tf.Tensor) -> None:
-        """Hands `value` `[G, B, ...]` out of the loop for inspection."""
+        """Returns `value` `[G, B, ...]` from the loop for inspection."""
         self.emitted[name] = value
 
     def _call(self, x, forward, backward, weight=None):
@@ -132,10 +132,10 @@ class Operations:
 
 
 class _Replay(Operations):
-    """Returns what the forward pass kept.
+    """Returns the results that the forward pass stored.
 
     Attributes:
-        inputs: of the operations, in the order of their calls.
+        inputs: inputs of the operations, in the order of their calls.
         weights_read: the name of the weight of each operation, or None.
     """
 
@@ -148,7 +148,7 @@ class _Replay(Operations):
     def _call(self, x, forward, backward, weight=None):
         y = self._known_outputs.get(len(self.outputs))
         if y is None:
-            # Not kept because only its shape, at most, is used: XLA drops it.
+            # Not stored, because at most its shape is used: XLA removes it.
             y = forward(x)
         self.inputs.append(x)
         self.weights_read.append(weight)
@@ -157,11 +157,11 @@ class _Replay(Operations):
 
 
 class _TapedReplay(_Replay):
-    """A replay that a tape pulls cotangents back through, in one go.
+    """A replay through which a tape pulls all cotangents back at once.
 
     Attributes:
-        cotangents: of the outputs of the operations, by number of call,
-            as far as the tape has come to them.
+        cotangents: cotangents of the operations' outputs that the tape has
+            reached, by number of call.
     """
 
     def __init__(self, weights, transposed, constants, known_outputs, tape):
@@ -179,13 +179,13 @@ class _TapedReplay(_Replay):
             self.cotangents[n] = dy
             return backward(y, dy)
 
-        # Else the weight of a product that reads no input, no state and no
+        # Otherwise the weight of a product that reads no input, no state and no
         # constant would have no gradient.
         self._tape.watch(x)
         return tf.custom_gradient(lambda _: (y, pull_back))(x)
 
     def products(self) -> list[tuple[str, tf.Tensor, tf.Tensor]]:
-        """`Pulled.products`, once the tape's gradient has been taken."""
+        """`Pulled.products`, after the tape's gradient has been taken."""
         return [
             (weight, x, self._cotangent(n))
             for n, (weight, x) in enumerate(zip(self.weights_read, self.inputs))
@@ -199,7 +199,7 @@ class _TapedReplay(_Replay):
 
 
 def transpose(weights: Tensors) -> dict[str, tf.Tensor]:
-    """Swaps the last two axes of all weights that have as many."""
+    """Swaps the last two axes of all weights with at least two axes."""
     return {
         name: tf.linalg.matrix_transpose(w)
         for name, w in weights.items()
@@ -253,12 +253,12 @@ def pull(
     Args:
         step: the step function.
         weights, constants, inputs, state, mask: its arguments at this time.
-        transposed: the weights with their last two axes swapped. Swapped once
-            before the loop, they make its products faster than if each of
-            them read its weight across.
-        known_outputs: those of its operations by number of call; one that is
-            missing is computed again.
-        cotangents: of the new state, by name.
+        transposed: the weights with their last two axes swapped. Swapping them
+            once before the loop makes its products faster than reading each
+            weight transposed.
+        known_outputs: outputs of its operations by number of call. Missing ones
+            are recomputed.
+        cotangents: cotangents of the new state, by name.
 
     Returns:
         A tuple of `Pulled` and the replay's operation outputs.

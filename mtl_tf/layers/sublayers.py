@@ -1,4 +1,4 @@
-"""The layers inside layers of others."""
+"""Access to the layers inside third-party layers."""
 
 import keras
 
@@ -6,7 +6,7 @@ import keras
 def sublayers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
     """All layers inside a layer, at any depth, each once.
 
-    Their order is fixed: seeds of dropout are numbered by it.
+    Their order is fixed, because it numbers the seeds of dropout.
     """
-    # Keras shows the layers of a model, and no deeper, to the public alone.
+    # Keras's public interface shows only the direct layers of a model.
     return layer._flatten_layers(include_self=False)

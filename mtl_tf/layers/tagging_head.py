@@ -24,30 +24,30 @@ DECODERS = ("crf", "softmax")
 class TaggingHead(StackedLayer):
     """Tags the tokens of a text: `x_t = W^(k) h_t + b^(k)` for task k.
 
-    The logits x of a sentence are decoded by a CRF of the task's own (the
-    output layer for tagging of Chen et al. 2018; see `CRF`), or each by
-    itself, by a softmax. Tasks may have unequal numbers of labels C_k: all are
-    given the largest, C; the places behind a task's own labels get the score 0
-    and are never predicted.
+    The logits x of a sentence are decoded by the task's own CRF (the output
+    layer for tagging of Chen et al. 2018; see `CRF`), or separately by a
+    softmax. Tasks may have different numbers of labels C_k. All outputs have
+    the largest number, C. The positions after a task's own labels get the score
+    0 and are never predicted.
 
     Args:
         label_counts: the number of labels of each task.
         decoder: "crf" or "softmax".
-        constraints: forbid transitions of the CRF: a list with a
+        constraints: forbidden transitions of the CRF: a list with a
             `Constraints`, or None, for each task.
-        per_token: divide a sentence's loss by its tokens, which brings it to
-            the scale of the losses of whole texts' labels.
+        per_token: divide a sentence's loss by its number of tokens. This makes
+            it comparable to the losses of labels of whole texts.
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "sequence" `[G, B, T, H]`
-        and "mask" bool `[G, B, T]`; a batch with "task" int32 `[G]` and maybe
-        "tags" int32 `[G, B, T]`.
+        and "mask" bool `[G, B, T]`; a batch with "task" int32 `[G]` and
+        optionally "tags" int32 `[G, B, T]`.
     Output shape: a dictionary of float32 "logits" and "scores" `[G, B, T, C]`,
         the labels' (marginal) probabilities; "prediction" int32 `[G, B, T]`;
-        "confidence" float32 `[G, B, T]`, the predictions' scores; and, if
-        there are tags, "loss" float32 `[G, B]`, the negative log-likelihood of
-        a whole sentence, or its share per token.
-    Masking: padding changes nothing; its scores, predictions and confidences
+        "confidence" float32 `[G, B, T]`, the predictions' scores; and, if there
+        are tags, "loss" float32 `[G, B]`, the negative log-likelihood of a
+        whole sentence, or its share per token.
+    Masking: padding changes nothing. Its scores, predictions and confidences
         are 0. A sentence without tokens has the loss 0.
 
     Example:
@@ -58,7 +58,7 @@ class TaggingHead(StackedLayer):
         ```
     """
 
-    # What it reads of a scheme's outputs.
+    # The entry of a scheme's outputs that the head reads.
     reads = "sequence"
 
     def __init__(
@@ -111,7 +111,7 @@ class TaggingHead(StackedLayer):
 
     def _by_softmax(self, logits, mask, tags, task):
         valid = own_labels(self.label_counts, task, logits.shape[-1])
-        # The exponential is exactly 0, and no gradient is NaN.
+        # The exponential is exactly 0, and no gradient becomes NaN.
         logits = tf.where(valid[:, None, None], logits, -1e9)
         scores = tf.where(mask[..., None], tf.nn.softmax(logits), 0.0)
         best = tf.argmax(logits, -1, output_type=tf.int32)

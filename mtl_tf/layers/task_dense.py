@@ -1,4 +1,4 @@
-"""A dense layer of which every task has its own, or all the same."""
+"""A dense layer with weights per task, or one set for all tasks."""
 
 import keras
 import tensorflow as tf
@@ -12,14 +12,14 @@ from mtl_tf.layers.steps import product
 class TaskDense(StackedLayer):
     """A task-specific affine map, `y = x W^(k) + b^(k)` for task k.
 
-    The inside of equation 8 of Chen et al. (2018). The parameters of all
-    tasks are stacked, `[tasks, K, N]` and `[tasks, N]`, so that one trace
-    serves all tasks and a batch may hold several.
+    The inner part of equation 8 of Chen et al. (2018). The parameters of all
+    tasks are stacked, `[tasks, K, N]` and `[tasks, N]`. One trace then serves
+    all tasks, and a batch may hold several.
 
     Args:
         units: output size N.
-        tasks: number of tasks; 0 for one map of all, whose parameters are not
-            stacked.
+        tasks: number of tasks; 0 for one map for all tasks, whose parameters
+            are not stacked.
         use_bias: whether to add b.
         init: see `base.check_init`.
 

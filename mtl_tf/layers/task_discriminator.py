@@ -1,4 +1,4 @@
-"""The adversary: which task does a shared output come from?"""
+"""The adversary, which guesses the task of a shared output."""
 
 import keras
 import tensorflow as tf
@@ -12,20 +12,20 @@ from mtl_tf.layers.gradient_reversal import reverse_gradient
 class TaskDiscriminator(StackedLayer):
     """Guesses the task of every text: `softmax(U s + b)`.
 
-    Liu et al. (2017), the discriminator of their adversarial network. Its
-    input goes through a gradient reversal, so that one step lets it guess
-    better and its input tell less. Only the reversed gradient has the
-    adversarial weight: at weight 0 the discriminator still learns, and shows
-    what its input tells about the task.
+    The discriminator in the adversarial network of Liu et al. (2017). Its input
+    goes through a gradient reversal. The same step then teaches it to guess
+    better and the layers below to reveal less. Only the reversed gradient has
+    the adversarial weight: at weight 0 the discriminator still learns, and
+    shows what its input reveals about the task.
 
     Args:
         tasks: number of tasks.
         init: see `base.check_init`.
 
-    Input shape: `[G, B, S]`, the groups' tasks int32 `[G]`, and the
-        adversarial weight, a number or a scalar.
-    Output shape: a dictionary of "logits" `[G, B, tasks]`, "loss" (cross
-        entropy) and "correct" (1 or 0), each float32 `[G, B]`.
+    Input shape: `[G, B, S]`, the groups' tasks int32 `[G]`, and the adversarial
+        weight, a number or a scalar.
+    Output shape: a dictionary of "logits" `[G, B, tasks]`, "loss"
+        (cross-entropy) and "correct" (1 or 0), each float32 `[G, B]`.
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Example:
@@ -40,7 +40,7 @@ class TaskDiscriminator(StackedLayer):
         self.tasks = checks.positive_integer("tasks", tasks)
 
     def build(self, input_shape, *_):
-        """Makes U [S, tasks] and b [tasks]: they belong to no task."""
+        """Makes U [S, tasks] and b [tasks], which belong to no task."""
         self.kernel = self.add("kernel", input_shape[-1], self.tasks)
         self.bias = self.add("bias", self.tasks)
         self.built = True

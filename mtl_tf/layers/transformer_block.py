@@ -1,4 +1,4 @@
-"""One layer of a Transformer: attention, feed-forward, residuals, norms."""
+"""One Transformer layer: attention, feed-forward, residuals, norms."""
 
 import keras
 import tensorflow as tf
@@ -14,7 +14,7 @@ _EPSILON = 1e-6
 
 
 def make_norm(layer: StackedLayer, name: str) -> keras.layers.Layer:
-    """A layer norm, which computes in float32, for a part of `layer`."""
+    """A layer norm that computes in float32, for a part of `layer`."""
     return keras.layers.LayerNormalization(
         epsilon=_EPSILON, dtype=layer.dtype_policy, name=f"{layer.name}_{name}"
     )
@@ -22,30 +22,30 @@ def make_norm(layer: StackedLayer, name: str) -> keras.layers.Layer:
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class TransformerBlock(StackedLayer):
-    """Self-attention and a feed-forward network, each beside a residual.
+    """Self-attention and a feed-forward network, each with a residual.
 
     Sun (2019), figure 3.1. With norm "pre" each of the two sublayers is
-    `x + dropout(sublayer(norm(x)))`, as in the code that made the thesis's
-    table; with "post" it is `norm(x + dropout(sublayer(x)))`, as its text and
-    Vaswani et al. (2017) print it.
+    `x + dropout(sublayer(norm(x)))`, as in the code that produced the thesis's
+    table. With "post" it is `norm(x + dropout(sublayer(x)))`, as printed in its
+    text and in Vaswani et al. (2017).
 
     Args:
         units: size D of the inputs and outputs.
         heads: see `SelfAttention`.
         feed_forward: hidden units of the feed-forward network.
-        dropout: rate of dropout on the sublayers' outputs, on the weights of
-            attention and on the feed-forward network's hidden layer.
+        dropout: dropout rate for the sublayers' outputs, the attention weights
+            and the hidden layer of the feed-forward network.
         norm: "pre" or "post".
         head_units, bias: of the attention; see `SelfAttention`.
         init: see `base.check_init`.
 
-    Input shape: `[N, S, D]`, a mask bool `[N, S]` (without one that of Keras,
-        or every place is a token), and maybe `place`, int32 `[N]`: the one
-        place of each text whose output is wanted.
-    Output shape: `[N, S, D]` (or `[N, 1, D]`), and the weights of attention
-        float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`); None in place of
-        them may be there with `return_weights=False`.
-    Masking: padding is not attended to; its own outputs mean nothing.
+    Input shape: `[N, S, D]`, a mask bool `[N, S]` (otherwise Keras's mask, or
+        every position is a token), and optionally `place`, int32 `[N]`: the
+        only position of each text whose output is needed.
+    Output shape: `[N, S, D]` (or `[N, 1, D]`), and the attention weights
+        float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`). With
+        `return_weights=False` they may be None.
+    Masking: padding is not attended to. Its own outputs have no meaning.
 
     Example:
         ```python
@@ -132,7 +132,7 @@ class TransformerBlock(StackedLayer):
         return (keep_keras_mask(texts, x) if place is None else x), weights
 
     def compute_mask(self, inputs, mask=None):
-        """None: `call` hands on what there is."""
+        """None, because `call` attaches the mask itself."""
         del inputs, mask
 
     def get_config(self) -> dict:

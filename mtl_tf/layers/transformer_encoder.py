@@ -10,7 +10,7 @@ from mtl_tf.layers.transformer_block import TransformerBlock, make_norm
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class TransformerEncoder(StackedLayer):
-    """Blocks one above the other and, for pre-norm ones, a last layer norm.
+    """Transformer blocks and, for pre-norm ones, a final layer norm.
 
     Sun (2019), figure 3.1.
 
@@ -19,13 +19,14 @@ class TransformerEncoder(StackedLayer):
         units, heads, feed_forward, dropout, norm: see `TransformerBlock`.
         init: see `base.check_init`.
 
-    Input shape: `[N, S, D]`, a mask bool `[N, S]` (without one that of Keras,
-        or every place is a token), and maybe `place`, int32 `[N]`: the one
-        place of each text whose state is wanted. Then the last block computes
-        no other.
+    Input shape: `[N, S, D]`, a mask bool `[N, S]` (otherwise Keras's mask, or
+        every position is a token), and optionally `place`, int32 `[N]`: the
+        only position of each text whose state is needed. The last block then
+        computes no other.
     Output shape: the states `[N, S, D]` (or `[N, D]`), and a list of the
-        blocks' weights of attention, see `TransformerBlock`; an empty list
-        with `return_weights=False`, which saves memory on long texts.
+        blocks' attention weights, see `TransformerBlock`. With
+        `return_weights=False`, which saves memory on long texts, the list is
+        empty.
     Masking: padding changes nothing elsewhere, and its own states are 0.
 
     Example:
@@ -110,7 +111,7 @@ class TransformerEncoder(StackedLayer):
         return keep_keras_mask(texts, states), attention
 
     def compute_mask(self, inputs, mask=None):
-        """None: `call` hands on what there is."""
+        """None, because `call` attaches the mask itself."""
         del inputs, mask
 
     def get_config(self) -> dict:

@@ -1,4 +1,4 @@
-"""What words and their neighbours say by themselves: hashed n-grams."""
+"""Wide features: hashed n-grams of words and of their characters."""
 
 import keras
 import tensorflow as tf
@@ -8,54 +8,54 @@ from mtl_tf.core.special_ids import OOV
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
 
-# Multipliers of a 64-bit hash; whatever is odd and large would do.
+# Multipliers of a 64-bit hash. Any large odd numbers would do.
 _FACTOR = -7046029254386353131
 _MIX = -4417276706812531889
-# All of the summary first: it is kept where the others are no better.
+# Using all of the summary comes first, so it wins ties.
 _SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
-# No code points.
+# Greater than all code points.
 _BEGIN, _END = 1 << 21, (1 << 21) + 1
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class WideFeatures(StackedLayer):
-    """The sum of the vectors of a text's n-grams, of all tasks and the task's.
+    """The summed vectors of a text's n-grams, both shared and per task.
 
     `x = 1 / sqrt(n) * sum over f of (s_f + p_f^(k))` for a text of task k that
-    has n n-grams f of words and, if asked for, of their characters. A linear
-    map above it is a linear classifier on n-grams that has a shared copy of
-    each feature and one for each task (Daume 2007), factored into vectors
-    (Joulin et al. 2017); beside an encoder it is the wide part of Cheng et al.
-    (2016). N-grams are hashed: some share their vectors.
+    has n n-grams f of words and, if requested, of their characters. With a
+    linear map above it, this is a linear classifier on n-grams that has a
+    shared copy of each feature and one per task (Daume 2007), factored into
+    vectors (Joulin et al. 2017). Combined with an encoder it is the wide part
+    of Cheng et al. (2016). N-grams are hashed, so some share their vectors.
 
-    Vectors start at zero, so that a feature that no training text has says
-    nothing.
+    Vectors start at zero, so that a feature of no training text has no effect.
 
     Args:
-        buckets: number of vectors; memory is `buckets` times `dimension`,
+        buckets: number of vectors. The memory is `buckets` times `dimension`,
             once for all tasks and once for each.
         tasks: number of tasks.
-        dimension: size D of a vector; at least as many as a task has labels.
-        word_ngrams: n-grams of up to so many words; unknown words are in
-            none.
-        character_ngrams: n-grams of three up to so many characters within
-            words, whose ends count as characters; 0 for none.
-        rate: of dropout of whole n-grams.
-        alone: fraction of the texts of which `beside` gives n-grams alone in
+        dimension: size D of a vector; at least the number of labels of a task.
+        word_ngrams: maximum number of words in an n-gram. N-grams with unknown
+            words are left out.
+        character_ngrams: maximum number of characters in an n-gram within a
+            word; the minimum is three. The ends of a word count as characters.
+            0 for none.
+        rate: dropout rate for whole n-grams.
+        alone: fraction of the texts for which `beside` returns only n-grams in
             training.
         choose_shares: whether there are `shares`; only with `alone`.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
         with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
     Output shape: `[G, B, D]`, in the policy's compute dtype.
-    Masking: padding changes nothing; a text without n-grams has zeros.
+    Masking: padding changes nothing. A text without n-grams has zeros.
 
     Attributes:
         vectors: float32 `[buckets, D]`.
         private_vectors: float32 `[tasks * buckets, D]`.
-        shares: float32 `[tasks]`, not trained: how much of what stands beside
-            the n-grams heads read outside training; None where nothing is
-            chosen.
+        shares: float32 `[tasks]`, not trained: the factor of the summary that
+            heads read together with the n-grams, outside of training. None if
+            nothing is chosen.
 
     Example:
         ```python
@@ -98,11 +98,11 @@ class WideFeatures(StackedLayer):
         self.private_vectors = self.add(
             "private_vectors", self.tasks * size[0], size[1], limit=0.0
         )
-        # Stacked by task like the weights that `add` stacks.
+        # Stacked by task, like the stacked weights from `add`.
         self.private_vectors.is_private = True
         for weight in (self.vectors, self.private_vectors):
             weight.is_by_word_id = True
-            # They have a learning rate of their own.
+            # They have a separate learning rate.
             weight.is_wide = True
         if self.beside_dropout.rate and self.choose_shares:
             self.shares = self.add_weight(
@@ -148,23 +148,23 @@ class WideFeatures(StackedLayer):
         seed=None,
         share: float | None = None,
     ) -> tf.Tensor:
-        """A text's summary and the sum of its n-grams, side by side.
+        """A text's summary, concatenated with the sum of its n-grams.
 
-        An encoder soon knows a few training texts by heart, and what it knows
-        no gradient teaches the n-grams any more: of a fraction `alone` of the
-        texts they are all that a head reads. Other summaries are scaled up.
-
-        So a head knows both, and outside training it reads the summary times
-        the task's share (`shares`): a linear head then says the mean of what
-        it says of both and of n-grams alone, weighted by the share.
+        An encoder soon memorises a few training texts, and then no gradient
+        teaches the n-grams any more. For a fraction `alone` of the texts a head
+        therefore reads only n-grams, and other summaries are scaled up. The
+        head thus learns both cases. Outside of training it reads the summary
+        times the task's share (`shares`). The output of a linear head is then
+        the mean, weighted by the share, of its outputs for both inputs and for
+        n-grams alone.
 
         Args:
             summary: `[G, B, S]`.
-            wide: `[G, B, D]`, what the call returns.
+            wide: `[G, B, D]`, the result of the call.
             task: int32 `[G]`.
             training: as in the call.
-            seed: likewise.
-            share: in place of the tasks' own.
+            seed: as in the call.
+            share: replaces the tasks' shares.
 
         Returns:
             `[G, B, S + D]`.
@@ -181,7 +181,7 @@ class WideFeatures(StackedLayer):
 
     @property
     def choices(self) -> tuple[float, ...]:
-        """The shares that a task may have; () where there are none."""
+        """The shares that a task may have; () if there are none."""
         return () if self.shares is None else _SHARES
 
     def chosen(self, task: int) -> float:
@@ -189,10 +189,10 @@ class WideFeatures(StackedLayer):
         return round(float(self.shares.numpy()[task]), 3)
 
     def choose(self, task: int, choice: int) -> bool:
-        """Gives a task one of `choices`, by its number.
+        """Sets a task's share to one of `choices`, by its number.
 
         Returns:
-            Whether it had another before.
+            Whether the share changed.
         """
         shares = self.shares.numpy()
         before, shares[task] = shares[task], _SHARES[choice]
@@ -200,7 +200,7 @@ class WideFeatures(StackedLayer):
         return shares[task] != before
 
     def _of_words(self, tokens, more: int):
-        """The n-grams of a word and so `more` that follow, `[G, B, T]`."""
+        """The n-grams of a word and the `more` words after it, `[G, B, T]`."""
         end = [[0, 0], [0, 0], [0, more]]
         padded = tf.pad(tokens, end)
         steps = tf.shape(tokens)[2]
@@ -209,12 +209,12 @@ class WideFeatures(StackedLayer):
         return self._bucket(parts, more + 1), known
 
     def _of_characters(self, marked, width: int):
-        """The n-grams of so many characters, `[G, B, T * (W + 3 - width)]`."""
+        """The n-grams of `width` characters, `[G, B, T * (W + 3 - width)]`."""
         places = tf.maximum(tf.shape(marked)[3] - width + 1, 0)
         parts = [marked[..., n : n + places] for n in range(width)]
         shape = tf.concat([tf.shape(marked)[:2], [-1]], 0)
         real = tf.reshape(parts[-1] > 0, shape)
-        # Of another kind than n-grams of words.
+        # A different kind, so that they differ from n-grams of words.
         return tf.reshape(self._bucket(parts, -width), shape), real
 
     def _bucket(self, parts, kind: int):

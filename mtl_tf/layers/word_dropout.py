@@ -9,16 +9,16 @@ from mtl_tf.layers.dropout import Dropout
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class WordDropout(Dropout):
-    """Replaces a fraction of the words by the unknown one.
+    """Replaces a fraction of the words by the unknown word.
 
-    Iyyer et al. (2015) drop words; replaced ones keep the places of a
-    sentence's tags, and train the vector that unknown words get. With `first`
-    only rare words are replaced, as Lample et al. (2016) replace singletons:
-    they are what the words of other texts will be like that nobody has seen.
+    Iyyer et al. (2015) drop words. Replacing them keeps the positions of a
+    sentence's tags, and trains the vector of unknown words. With `first` only
+    rare words are replaced, as Lample et al. (2016) replace singletons: rare
+    words resemble the unseen words of other texts most.
 
     Args:
         rate: fraction of the words to replace, at least 0 and below 1.
-        first: words of smaller ids are kept.
+        first: words with smaller ids are kept.
         unknown: id of the unknown word.
         salt: see `Dropout`.
 

@@ -1,4 +1,4 @@
-"""ASP-MTL: shared-private LSTMs, and an adversary that guesses the task."""
+"""ASP-MTL: shared-private LSTMs with an adversary that guesses the task."""
 
 import keras
 import tensorflow as tf
@@ -12,19 +12,19 @@ from mtl_tf.models.shared_private import ParallelScheme
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class AdversarialScheme(ParallelScheme):
-    """ASP-MTL (Liu et al. 2017), as Chen et al. (2018) compare with.
+    """ASP-MTL (Liu et al. 2017), to which Chen et al. (2018) compare.
 
-    PSP-MTL, `ParallelScheme`, with two losses beside the tasks':
+    PSP-MTL, `ParallelScheme`, with two losses in addition to the tasks':
 
-        adversarial: a discriminator guesses the task from the shared summary.
-            It learns to; the shared LSTM learns, through a gradient reversal
-            weighted by `adversarial_weight`, that it cannot.
-        orthogonality: `|| S^T H ||_F^2` of the shared and the private
-            summaries of a group's examples, times `orthogonality_weight`.
+        adversarial: a discriminator learns to guess the task from the shared
+            summary. Through a gradient reversal, weighted by
+            `adversarial_weight`, the shared LSTM learns to prevent this.
+        orthogonality: `|| S^T H ||_F^2` of the shared and the private summaries
+            of a group's examples, times `orthogonality_weight`.
 
-    The discriminator's own gradient is not weighted: it keeps up with the
-    shared LSTM, and with weight 0 it merely measures. Its parameters are
-    shared; fine-tuning of the private ones leaves it as it is.
+    The discriminator's own gradient is not weighted, so that it keeps up with
+    the shared LSTM. With weight 0 it only measures. Its parameters are shared,
+    so fine-tuning of the private ones leaves it unchanged.
 
     Args:
         tasks: number of tasks.
@@ -32,25 +32,28 @@ class AdversarialScheme(ParallelScheme):
         adversarial_weight: lambda of the paper (0.05).
         orthogonality_weight: gamma of the paper (0.01).
         orthogonality_mean: divide S^T H by the number n of examples, so that
-            the penalty does not grow with the batch; the paper does not.
-        adversarial_schedule: how the adversarial weight comes to its value:
+            the penalty does not grow with the batch. The paper does not divide.
+        adversarial_schedule: how the adversarial weight reaches its value:
             "constant", "linear" or "sigmoid"; see `layers.ramp.ramp`.
-        adversarial_start: the step of a training stage before which it is 0.
-        adversarial_steps: how many steps it grows for; 0 if constant.
+        adversarial_start: the adversarial weight is 0 before this step of a
+            training stage.
+        adversarial_steps: number of steps for which it grows; 0 if constant.
         bidirectional, pooling, forget_bias: see `RecurrentScheme`. The
-            discriminator and the penalty read both directions' summaries
-            side by side. Not "attention": it would weigh the shared states
-            by the private ones beside them, which tell the tasks apart.
+            discriminator and the penalty read the concatenated summaries of
+            both directions. Pooling "attention" is not allowed: it would weigh
+            the shared states by the concatenated private ones, which tell the
+            tasks apart.
         init: see `layers.base.check_init`.
 
     Input shape: see `SharingScheme`; also the batch's "step" and "weight".
-    Output shape: see `SharingScheme`; H is twice units, or four times.
-        "losses" are "adversarial" `[G, B]` and "orthogonality", a scalar
-        summed over the groups; "diagnostics" has "discriminator_accuracy",
-        100 where the discriminator guesses right and 0 elsewhere.
-    Masking: padding changes nothing. The summaries of a text without tokens
-        are zero: it teaches the discriminator's bias alone and adds nothing
-        to S^T H. Padding rows count nowhere.
+    Output shape: see `SharingScheme`; H is 2 * units, or 4 * units if
+        bidirectional. "losses" are "adversarial" `[G, B]` and "orthogonality",
+        a scalar summed over the groups. "diagnostics" has
+        "discriminator_accuracy": 100 where the discriminator guesses right and
+        0 elsewhere.
+    Masking: padding changes nothing. A text without tokens has zero summaries:
+        it trains only the discriminator's bias and adds nothing to S^T H.
+        Padding rows count nowhere.
     "inspect": as `ParallelScheme`, and "shared" and "private", the halves of
         the summary.
 
@@ -115,9 +118,9 @@ class AdversarialScheme(ParallelScheme):
 
         Args:
             embedded, mask, task, training, seed, inspect, sequence: see there.
-            step: the training step, an integer scalar; needed when training
-                with a weight that changes.
-            weight: float `[G, B]`, 0 on padding rows; None counts all rows.
+            step: the training step, an integer scalar. Needed in training if
+                the adversarial weight changes over time.
+            weight: float `[G, B]`, 0 on padding rows. None counts all rows.
 
         Raises:
             ValueError: the step is missing.
@@ -144,14 +147,15 @@ class AdversarialScheme(ParallelScheme):
         return output
 
     def _halves(self, results, summary):
-        """The shared and the private part of the summary."""
+        """The shared and the private half of the summary."""
         if self.pooling == "last":
-            # So that the losses have no gradient of the others' LSTM at all.
+            # Split by LSTM, so that a loss has no gradient for the other LSTM
+            # at all.
             return tuple(
                 tf.concat([result.state[half] for result in results], -1)
                 for half in ("shared", "private")
             )
-        # Of each direction the shared half comes first.
+        # Within each direction the shared half comes first.
         halves = tf.split(summary, 2 * len(results), axis=-1)
         return tf.concat(halves[::2], -1), tf.concat(halves[1::2], -1)
 

@@ -1,4 +1,4 @@
-"""Decoding of the model that answers questions: what `BeamSearch` asks for."""
+"""Decoding of the question answering model, as `BeamSearch` needs it."""
 
 import tensorflow as tf
 
@@ -9,17 +9,17 @@ _POINTER = ("hidden", "memory", "context")
 
 
 class Answering:
-    """Writes the answers of B examples, word by word.
+    """Generates the answers of B examples, word by word.
 
-    A step computes what is new at its place alone: the inputs of the decoder's
-    self-attention are kept.
+    A step computes only what is new at its position. The inputs of the
+    decoder's self-attention are cached.
 
     Args:
         model: a `QuestionAnsweringModel`, which imports this module.
         texts: both texts as the decoder reads them, `[B, ...]`; see
             `PointerDecoder`.
-        beam: hypotheses an example, K.
-        max_length: the most words of an answer, with its end.
+        beam: hypotheses per example, K.
+        max_length: maximum number of words in an answer, with its end token.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Answering:
         self._positions = model.positions(zeros)[0, 0]
 
     def _number(self, texts) -> None:
-        """Numbers words that are not generative by their first place."""
+        """Numbers non-generative words by the first place where they occur."""
         names = [f"{name}_ids" for name in self._model.pointer.pointers]
         #: The ids at all places of both texts, [B, S].
         self._word_ids = tf.concat([texts[name] for name in names], 1)
@@ -64,7 +64,7 @@ class Answering:
         return state
 
     def step(self, last, state, open_beams):
-        """A step of `BeamSearch`; the attention is the words' sources."""
+        """A step of `BeamSearch`; its attention is the words' sources."""
         model = self._model
         own_vectors = self._texts.get("own_words")
         x = model.project_answers(self.words(last), own_vectors)
@@ -96,13 +96,13 @@ class Answering:
         )
 
     def words(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Ids as the texts have them, of `[B, ...]` that a step wrote."""
+        """Word ids, as in the texts, for generated ids `[B, ...]`."""
         places = tf.maximum(tokens - self._size, 0)
         copied = tf.gather(self._word_ids, places, axis=1, batch_dims=1)
         return tf.where(tokens < self._size, tokens, copied)
 
     def _blocks(self, x, state):
-        """What the blocks make of `x` `[B K, 1, D]`, and their new state."""
+        """Applies the blocks to `x` `[B K, 1, D]`; returns their state, too."""
         place, new = state["place"][0, 0], {"place": state["place"] + 1}
         blocks = self._model.answer_blocks
         if blocks:

@@ -1,4 +1,4 @@
-"""ARC-I: an LSTM per task, and a memory that all tasks share."""
+"""ARC-I: one LSTM per task and one memory that all tasks share."""
 
 import functools
 
@@ -12,8 +12,8 @@ from mtl_tf.models.scheme import RecurrentScheme
 class ArcIScheme(RecurrentScheme):
     """ARC-I, global shared memory (Liu et al. 2016, equations 14 and 15).
 
-    Every task has an LSTM and a fusion of its own. The memory's parameters
-    and what it begins with are shared by all tasks, per direction.
+    Every task has its own LSTM and its own fusion. The parameters and the
+    initial state of the memory are shared by all tasks, per direction.
 
     Args:
         tasks: number of tasks.
@@ -24,11 +24,12 @@ class ArcIScheme(RecurrentScheme):
         bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
-    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
+        bidirectional.
     Masking: padding changes nothing.
-    "inspect": "forward/hidden" and "forward/gate" `[G, B, T, units]`, the
-        fusion gate, and "forward/alpha" `[G, B, T, memory_slots]`, the read
-        weights; the same under "backward/".
+    "inspect": "forward/hidden" and "forward/gate" (the fusion gate)
+        `[G, B, T, units]`, and "forward/alpha" (the read weights)
+        `[G, B, T, memory_slots]`; the same under "backward/".
 
     Example:
         ```python

@@ -1,4 +1,4 @@
-"""ARC-II: an LSTM and a memory per task, and a memory that all share."""
+"""ARC-II: an LSTM and a memory per task, and one memory that all share."""
 
 import keras
 
@@ -10,9 +10,9 @@ from mtl_tf.models.scheme import RecurrentScheme
 class ArcIIScheme(RecurrentScheme):
     """ARC-II, local-global hybrid memory (Liu et al. 2016, eqs. 16 to 19).
 
-    Every task has an LSTM, a fusion and a local memory of its own. What is
-    read from it is written to a global memory, whose parameters and beginning
-    are shared by all tasks, per direction.
+    Every task has its own LSTM, fusion and local memory. What is read from the
+    local memory is written to a global memory. The parameters and the initial
+    state of the global memory are shared by all tasks, per direction.
 
     Args:
         tasks: number of tasks.
@@ -23,10 +23,11 @@ class ArcIIScheme(RecurrentScheme):
         bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
-    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
+        bidirectional.
     Masking: padding changes nothing.
-    "inspect": "forward/hidden" and "forward/gate" `[G, B, T, units]`, the
-        fusion gate, "forward/alpha" and "forward/global_alpha"
+    "inspect": "forward/hidden" and "forward/gate" (the fusion gate)
+        `[G, B, T, units]`; "forward/alpha" and "forward/global_alpha"
         `[G, B, T, memory_slots]`, the read weights of the local and the global
         memory; the same under "backward/".
 

@@ -1,4 +1,4 @@
-"""The parts of a multi-task model, from the fields of its config."""
+"""Makes the parts of a multi-task model from its config."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -54,14 +54,14 @@ _ENCODER = {
     **Adapting().to_dict(),
 }
 
-# Kinds of casing a batch may tell apart, and 0 for padding.
+# Number of casing kinds in a batch, including 0 for padding.
 _CASINGS = 16
 
 
 def make_embedding(
     config: Mapping, vocabulary_size: int, tasks: int, options: Mapping
 ) -> Embedding:
-    """The word vectors that `embedding_dim` and its kin describe."""
+    """Makes the word vectors from `embedding_dim` and related fields."""
     private = config.get("embedding_private_dim", 0)
     trainable = bool(config.get("embedding_trainable", True))
     if private and not trainable:
@@ -88,10 +88,10 @@ def make_reader(
     options: Mapping,
     backbone: Mapping | None = None,
 ) -> Embedding | PretrainedEncoder:
-    """What reads the tokens: a pretrained encoder, or word vectors.
+    """Makes the input layer: a pretrained encoder, or word vectors.
 
     Args:
-        config: the model's.
+        config: the model's config.
         vocabulary_size, tasks: see `build_model`.
         options: "init" and "dtype".
         backbone: "config" and "specials" of `PretrainedEncoder`, or None.
@@ -114,7 +114,7 @@ def make_reader(
 
 
 def make_casing(dimension: int, options: Mapping) -> Embedding | None:
-    """Vectors of how words are written, if `casing_dim` is not 0."""
+    """Makes vectors for the casing of words, if `casing_dim` is not 0."""
     checks.not_negative_integer("casing_dim", dimension)
     if not dimension:
         return None
@@ -124,7 +124,7 @@ def make_casing(dimension: int, options: Mapping) -> Embedding | None:
 def make_wide(
     config: Mapping, tasks: int, options: Mapping
 ) -> WideFeatures | None:
-    """The wide part of `wide`, if it has buckets."""
+    """Makes the wide part from the field `wide`, if it has buckets."""
     wide = completed("model.wide", config.get("wide"), _WIDE)
     checks.not_negative_integer("model.wide.buckets", wide["buckets"])
     if not wide["buckets"]:
@@ -141,7 +141,7 @@ def make_wide(
 def make_hidden(
     head: Mapping, tasks: int, options: Mapping
 ) -> TaskDense | None:
-    """The hidden layer below the heads, if there is one."""
+    """Makes the hidden layer below the heads, if there is one."""
     if not head["hidden_units"]:
         return None
     count = 0 if head["sharing"] == "shared" else tasks
@@ -149,7 +149,7 @@ def make_hidden(
 
 
 def check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
-    """Refuses heads that read a sequence where there is none."""
+    """Refuses heads that read a sequence if the scheme has none."""
     for task_type, head in heads.items():
         if head.reads == "sequence" and not scheme.has_sequence:
             raise ConfigError(
@@ -159,10 +159,10 @@ def check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
 
 
 def units_of(scheme: SharingScheme) -> int:
-    """The size of what a built scheme returns.
+    """The output size of a built scheme.
 
     Raises:
-        ConfigError: it does not tell, or what it tells is no size.
+        ConfigError: the scheme does not say, or its answer is not a size.
     """
     name = type(scheme).__name__
     if not hasattr(type(scheme), "output_units") and (
@@ -178,39 +178,39 @@ def units_of(scheme: SharingScheme) -> int:
 
 
 def check_encoded(encoded: Any, scheme: SharingScheme, reads: str) -> None:
-    """Refuses what a scheme returns if a head could not read it.
+    """Refuses a scheme's outputs if a head could not read them.
 
-    It sees shapes alone, when a graph is traced: steps take no time for it.
+    It checks shapes only, while a graph is traced, so steps are not slower.
 
     Args:
-        encoded: what the scheme returned, see `SharingScheme`.
+        encoded: the outputs of the scheme, see `SharingScheme`.
         scheme: the scheme.
-        reads: "summary" or "sequence", what the head reads.
+        reads: "summary" or "sequence", whichever the head reads.
 
     Raises:
-        ConfigError: an entry is missing, or has another shape than
-            `output_units` says.
+        ConfigError: an entry is missing, or its shape does not match
+            `output_units`.
     """
     if problem := _not_readable(encoded, scheme.output_units, reads):
         error = ConfigError(f"the scheme {type(scheme).__name__} {problem}")
-        # Keras would put all arguments of the call behind the message.
+        # Otherwise Keras would append all arguments of the call to the message.
         error._keras_call_info_injected = True
         raise error
 
 
 def check_scored(output: Any, head: keras.layers.Layer, training: bool) -> None:
-    """Refuses what a head returns if nobody could use it.
+    """Refuses unusable outputs of a head.
 
-    Like `check_encoded` it sees shapes alone.
+    Like `check_encoded` it checks shapes only.
 
     Args:
-        output: what the head returned, see `HeadType.make`.
+        output: the outputs of the head, see `HeadType.make`.
         head: the head.
-        training: whether there has to be a loss.
+        training: whether a loss is required.
 
     Raises:
-        ConfigError: "prediction" or "loss" is missing, or the loss is no
-            number an example.
+        ConfigError: "prediction" or "loss" is missing, or the loss is not one
+            number per example.
     """
     if problem := _not_usable(output, training):
         error = ConfigError(f"the head {type(head).__name__} {problem}")
@@ -219,7 +219,7 @@ def check_scored(output: Any, head: keras.layers.Layer, training: bool) -> None:
 
 
 def _not_usable(output: Any, training: bool) -> str:
-    """What is wrong with the outputs of a head, or ""."""
+    """What is wrong with the outputs of a head; "" if nothing."""
     if not isinstance(output, Mapping):
         kind = type(output).__name__
         return f"must return a dict with 'prediction', got {kind}"
@@ -237,7 +237,7 @@ def _not_usable(output: Any, training: bool) -> str:
 
 
 def _not_readable(encoded: Any, units: int, reads: str) -> str:
-    """What is wrong with the outputs of a scheme, or ""."""
+    """What is wrong with the outputs of a scheme; "" if nothing."""
     if not isinstance(encoded, Mapping):
         kind = type(encoded).__name__
         return f"must return a dict with {reads!r}, got {kind}"
@@ -261,7 +261,7 @@ def _not_readable(encoded: Any, units: int, reads: str) -> str:
 
 
 def checked(config: Mapping) -> dict:
-    """A copy of `model`, whose fields are known."""
+    """A copy of `model`, after a check that all its fields are known."""
     known = (*_FIELDS, *task_types.fields())
     for field in config:
         if field not in known:
@@ -274,12 +274,12 @@ def checked(config: Mapping) -> dict:
 
 
 def checked_dropout(dropout: Mapping | None) -> dict:
-    """`model.dropout` with its defaults."""
+    """The field `model.dropout` with its defaults."""
     return completed("model.dropout", dropout, {"embedding": 0.0, "head": 0.0})
 
 
 def checked_head(head: Mapping | None) -> dict:
-    """`model.head` with its defaults."""
+    """The field `model.head` with its defaults."""
     default = {"hidden_units": 0, "sharing": "private", "label_smoothing": 0.0}
     head = completed("model.head", head, default)
     checks.not_negative_integer("head.hidden_units", head["hidden_units"])
@@ -287,7 +287,7 @@ def checked_head(head: Mapping | None) -> dict:
 
 
 def means(texts: Sequence[Mapping[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
-    """The means over texts of what each has by name."""
+    """The mean over several texts of each of their entries, by name."""
     if len(texts) == 1:
         return dict(texts[0])
     return {
@@ -297,7 +297,7 @@ def means(texts: Sequence[Mapping[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
 
 
 def at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
-    """Pads a batch of no steps to one: time, if any, is the third axis."""
+    """Pads a batch of no time steps to one; time, if any, is the third axis."""
     return {
         name: base.at_least_one_step(value, 2)
         if value.shape.rank > 2
@@ -307,11 +307,11 @@ def at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
 
 
 def by_choice(scored: Callable[[Any], dict], choices: Sequence[Any]) -> dict:
-    """What examples get by each choice, as `TaskModel` has it.
+    """What examples get for each choice; see `TaskModel.choices`.
 
     Args:
-        scored: the outputs of a head, by one of the choices.
-        choices: at least one.
+        scored: returns the outputs of a head for one choice.
+        choices: the choices, at least one.
     """
     outputs = [scored(choice) for choice in choices]
     return {

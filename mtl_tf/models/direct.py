@@ -1,4 +1,4 @@
-"""Heads directly on the states of what is below the sharing scheme."""
+"""Heads placed directly on the embeddings or the pretrained encoder."""
 
 import keras
 import tensorflow as tf
@@ -12,16 +12,17 @@ POOLINGS = ("first", "mean", "max", "attention")
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class DirectScheme(SharingScheme):
-    """Everything below the heads is shared, and nothing is in between.
+    """No layers of its own: everything below the heads is shared.
 
-    Above a pretrained encoder it is MT-DNN (Liu et al. 2019, "Multi-Task Deep
-    Neural Networks for Natural Language Understanding"): each task's head
+    On top of a pretrained encoder this is MT-DNN (Liu et al. 2019, "Multi-Task
+    Deep Neural Networks for Natural Language Understanding"): each task's head
     reads the state of the first piece, `[CLS]`.
 
     Args:
         tasks: number of tasks.
-        pooling: what a text's summary is made of: the "first" state, or the
-            "mean", the "max" or a learnt weighted mean ("attention") of all.
+        pooling: how a text is summarised: by the "first" state, or by the
+            "mean", the "max" or a learnt weighted mean ("attention") of all
+            states.
         init: see `layers.base.check_init`.
 
     Example:

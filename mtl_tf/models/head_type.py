@@ -1,4 +1,4 @@
-"""What a task type tells a model with a sharing scheme."""
+"""The interface between a task type and a model with a sharing scheme."""
 
 import abc
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ Task = Mapping[str, Any]
 
 
 class HeadType(abc.ABC):
-    """The head of a task type, and what it reads.
+    """Describes the head of a task type and what the head reads.
 
     Attributes:
-        fields: fields of the config's `model` that only this type reads.
-        texts: what stands before the names of the columns of each text that
-            is encoded: "" for "tokens", "text_pair_" for "text_pair_tokens".
+        fields: fields of the config's `model` that only this type uses.
+        texts: for each encoded text, the prefix of its column names: "" for
+            "tokens", "text_pair_" for "text_pair_tokens".
     """
 
     fields: tuple[str, ...] = ()
@@ -33,58 +33,61 @@ class HeadType(abc.ABC):
     ) -> keras.layers.Layer:
         """Makes the head.
 
-        Every head has a slice for every task, so that a task has one number
-        throughout a model.
+        Every head has a slice for every task of the model, so that a task has
+        the same number throughout the model.
 
         Args:
-            tasks: of each task of the model "labels" and what its type knows;
-                None for a task of another type, whose slice is not used.
-            config: the model's, complete: "head" and what the type has there.
+            tasks: for each task of the model, "labels" and the fields of its
+                type. None stands for a task of another type, whose slice is not
+                used.
+            config: the complete config of the model: "head" and the type's
+                fields.
             **options: "name", "init" and "dtype" of the layer.
 
         Returns:
             A layer with an attribute `reads`: "summary", or "sequence" of the
-            scheme. `layer(encoded, batch)` returns "prediction" and what else
-            the type knows, and with targets "loss" float32 [G, B].
+            scheme. `layer(encoded, batch)` returns "prediction" and other
+            outputs of the type, and with targets "loss" float32 [G, B].
 
         Raises:
-            ConfigError: a field is wrong, or does not go with such tasks.
+            ConfigError: a field is wrong, or does not fit the tasks.
         """
 
     def of_tasks(self, tasks: Sequence[Task]) -> "HeadType":
-        """This type as tasks of one model have it; itself by default.
+        """This type adapted to the tasks of one model; itself by default.
 
         Args:
-            tasks: those of the type.
+            tasks: the model's tasks of this type.
 
         Raises:
-            ConfigError: they do not agree on what a model has once.
+            ConfigError: the tasks disagree on something that a model has only
+                once.
         """
         del tasks
         return self
 
     def units(self, units: int) -> int:
-        """The size of what the head reads.
+        """The size of the head's input.
 
         Args:
-            units: of the encoding of a text.
+            units: size of the encoding of a text.
         """
         return units
 
     def combined(self, read: Sequence[tf.Tensor]) -> tf.Tensor:
-        """What the head reads, of what stands for each of `texts`."""
+        """The head's input, from the encoding of each of `texts`."""
         return read[0]
 
 
 def check_private(config: Mapping[str, Any], tasks: str) -> None:
-    """Refuses one head for all tasks.
+    """Refuses a head that all tasks share.
 
     Args:
-        config: the model's, with a complete "head".
-        tasks: what the tasks are, for the message.
+        config: the model's config, with a complete "head".
+        tasks: the kind of tasks, for the message.
 
     Raises:
-        ConfigError: `head.sharing` is another one.
+        ConfigError: `head.sharing` is not "private".
     """
     sharing = config["head"]["sharing"]
     if sharing != "private":
@@ -95,5 +98,5 @@ def check_private(config: Mapping[str, Any], tasks: str) -> None:
 
 
 def label_counts(tasks: Sequence[Task | None]) -> list[int]:
-    """How many labels each task has; 1 for a task of another type."""
+    """The number of labels of each task; 1 for tasks of other types."""
     return [1 if task is None else len(task["labels"]) for task in tasks]

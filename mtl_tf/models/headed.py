@@ -1,4 +1,4 @@
-"""A model with a head for each type of its tasks."""
+"""A model with one head per task type."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from mtl_tf.models.protocol import TaskModel
 
 
 class HeadedModel(TaskModel):
-    """A model of tasks of several types: a head for each."""
+    """Base of models for tasks of several types, with one head per type."""
 
     def set_heads(
         self,
@@ -20,17 +20,17 @@ class HeadedModel(TaskModel):
         types: Sequence[str] = (),
         head_types: Mapping[str, HeadType] | None = None,
     ) -> None:
-        """Takes the heads; to be called once, while the model is made.
+        """Sets the heads; called once, while the model is constructed.
 
         Args:
-            heads: by task type.
-            types: the type of each task; needed where there are several.
-            head_types: by task type, what its tasks' head reads; by default
-                as the type has it for any tasks.
+            heads: heads by task type.
+            types: the type of each task. Needed if there are several types.
+            head_types: what each head reads, by task type. The default is the
+                task type itself, not adapted to the tasks.
         """
         self._types, self._types_of_tasks = tuple(heads), tuple(types)
         known = head_types or {name: task_types.of(name) for name in heads}
-        # A tuple: Keras would track a dictionary.
+        # A tuple, because Keras would track a dictionary.
         self._head_types = tuple(known[name] for name in heads)
         # Attributes, not a dictionary: tf.train.Checkpoint does not look into
         # the lists and dictionaries of Keras layers.
@@ -43,7 +43,7 @@ class HeadedModel(TaskModel):
         return {name: getattr(self, _attribute(name)) for name in self._types}
 
     def key_of(self, task: int) -> str | None:
-        """The type of a task; None where all tasks are of one."""
+        """The type of a task; None if all tasks have the same type."""
         return self._types_of_tasks[task] if len(self._types) > 1 else None
 
     def head_type(self, name: str) -> HeadType:
@@ -51,10 +51,10 @@ class HeadedModel(TaskModel):
         return self._head_types[self._types.index(name)]
 
     def type_of(self, key: str | None) -> str:
-        """The task type of batches with a key.
+        """The task type of batches with a given key.
 
         Raises:
-            ValueError: none is given, and there are several.
+            ValueError: no key is given, and there are several types.
             ConfigError: no task has the type.
         """
         if key is None and len(self._types) == 1:
@@ -69,5 +69,5 @@ class HeadedModel(TaskModel):
 
 
 def _attribute(task_type: str) -> str:
-    """What the head of a task type is called, also in checkpoints."""
+    """The attribute name of a task type's head, also used in checkpoints."""
     return f"{type_names.title(task_type)}_head"

@@ -1,4 +1,4 @@
-"""The heads of a multi-task model, one a task type."""
+"""The heads of a multi-task model, one per task type."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from mtl_tf.models.head_type import HeadType
 
 
 def head_types_of(tasks: Sequence[Mapping]) -> dict[str, HeadType]:
-    """What the heads of tasks read, by task type."""
+    """What the heads of the tasks read, by task type."""
     names = sorted({task["type"] for task in tasks})
     return {
         name: types_of_models.of(name).of_tasks(
@@ -27,12 +27,12 @@ def make_heads(
     """Makes the head of each task type, by type.
 
     Args:
-        tasks: "type", "labels" and what their types know of each.
-        config: the model's, with a complete "head".
+        tasks: for each task "type", "labels" and the fields of its type.
+        config: the model's config, with a complete "head".
         options: "init", see `layers.base.check_init`, and "dtype".
 
     Raises:
-        ConfigError: an unknown type, or a field or a value is wrong.
+        ConfigError: a type is unknown, or a field or a value is wrong.
     """
     heads = {}
     for name, head_type in head_types_of(tasks).items():

@@ -8,10 +8,10 @@ from mtl_tf.models.scheme import RecurrentScheme
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class HyperLSTMScheme(RecurrentScheme):
-    """A HyperLSTM (Ha et al. 2016), as Chen et al. (2018) compare with.
+    """A HyperLSTM (Ha et al. 2016), to which Chen et al. (2018) compare.
 
-    Chen et al. train it on single tasks. With one task, both kinds of sharing
-    are that model.
+    Chen et al. train it on single tasks. With one task, both values of
+    `sharing` give that model.
 
     Args:
         tasks: number of tasks.
@@ -22,7 +22,8 @@ class HyperLSTMScheme(RecurrentScheme):
         bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
-    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, units]`.
 

@@ -1,4 +1,4 @@
-"""A recurrent layer that learns to tell the words before and after."""
+"""A recurrent language model that predicts the next and previous words."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,31 +15,32 @@ from mtl_tf.models.scheme import RecurrentScheme
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class LanguageModel(keras.Model):
-    """Tells each word from those before it, and from those behind it.
+    """Predicts each word from the words before it and from those after it.
 
     Peters et al. (2018), section 3.1: the forward layer's state at a word
-    tells the next one, the backward layer's state the one before; both by the
-    same softmax, whose weights are the word vectors (Press and Wolf 2017). A
-    dense layer for each direction makes vectors of states.
+    predicts the next word, the backward layer's state predicts the previous
+    one. Both use the same softmax, whose weights are the word vectors (Press
+    and Wolf 2017). A dense layer per direction maps states to vectors.
 
     Args:
-        scheme: a recurrent scheme that all tasks share; its layers are what
-            is learnt, beside the word vectors.
-        vocabulary_size: words, from frequent to rare, see `SoftmaxOutput`.
-        dimension: of their vectors.
-        samples: words that a training step tells the right one from; 0 for
-            all. Perplexities are those of all.
-        dropout: of vectors and states.
+        scheme: a recurrent scheme that all tasks share. Its layers and the word
+            vectors are trained.
+        vocabulary_size: number of words, sorted from frequent to rare, see
+            `SoftmaxOutput`.
+        dimension: size of the word vectors.
+        samples: number of sampled words in the softmax of a training step; 0
+            for all words. Perplexities use all words.
+        dropout: dropout rate for vectors and states.
         init: see `layers.base.check_init`.
 
     Input shape: a batch: "tokens" int32 `[G, B, T]`, 0 is padding.
-    Output shape: "loss" float32 `[G, B]`, the sum over an example's words of
-        the negative log-likelihood, in nats, of both directions; "losses",
-        none. Unknown words are read, not told.
+    Output shape: "loss" float32 `[G, B]`, the negative log-likelihood in nats,
+        summed over an example's words and both directions; "losses", which is
+        empty. Unknown words are read but not predicted.
     Masking: padding changes nothing.
     """
 
-    #: Blocks all have one length.
+    #: All blocks have the same length.
     static_shapes = True
 
     def __init__(
@@ -59,7 +60,7 @@ class LanguageModel(keras.Model):
         )
         self.words = SoftmaxOutput(
             vocabulary_size,
-            # To draw more words than there are would be no saving.
+            # Sampling more words than there are would save nothing.
             samples=samples if samples < vocabulary_size else 0,
             init=init,
             name="words",
@@ -93,7 +94,7 @@ class LanguageModel(keras.Model):
         Args:
             batch: see the class.
             training: whether a gradient will be taken.
-            seed: int32 `[2]`, for dropout and samples.
+            seed: int32 `[2]`, for dropout and sampling.
         """
         tokens = batch["tokens"]
         mask = self.embedding.mask(tokens)

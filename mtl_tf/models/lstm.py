@@ -17,7 +17,8 @@ class LSTMScheme(RecurrentScheme):
         bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
-    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, units]`.
 

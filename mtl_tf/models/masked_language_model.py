@@ -1,4 +1,4 @@
-"""An encoder that learns to tell pieces of texts that are masked."""
+"""A masked language model: an encoder that predicts masked pieces."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,32 +11,33 @@ from mtl_tf.layers import backbone_dropout, fused_activation
 from mtl_tf.layers.pretrained_encoder import states_of
 from mtl_tf.layers.sublayers import sublayers
 
-# Devlin et al. (2019) draw weights from a normal distribution of this width.
+# Standard deviation of the normal distribution of the initial weights in Devlin
+# et al. (2019).
 _WIDTH = 0.02
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class MaskedLanguageModel(keras.Model):
-    """A keras_hub backbone below a head that tells masked pieces.
+    """A keras_hub backbone with a head that predicts masked pieces.
 
-    Devlin et al. (2019), section 3.1, task 1. The head is a dense layer,
-    layer normalisation and the vectors of the pieces, which are the encoder's
-    own (`keras_hub.layers.MaskedLMHead`).
+    Devlin et al. (2019), section 3.1, task 1. The head is a dense layer, layer
+    normalisation and the encoder's own piece vectors
+    (`keras_hub.layers.MaskedLMHead`).
 
     Args:
         backbone: config of the backbone, as Keras serialises it.
         pad: id of the padding, in the backbone's numbering.
-        seed: of random weights, which are a function of it.
-        precision: dtype policy of the backbone, such as mixed_bfloat16; the
+        seed: seed of the random weights, which depend on it alone.
+        precision: dtype policy of the backbone, such as mixed_bfloat16. The
             head computes in float32.
 
     Input shape: a batch: "tokens" int32 `[G, B, T]`, ids of the backbone plus
-        1, 0 is padding; "places" int32 `[G, B, P]`, which of them to tell;
-        "pieces" int32 `[G, B, P]`, what stood there, in the backbone's
-        numbering; "counted" float32 `[G, B, P]`, 0 where a text has fewer
-        than P.
-    Output shape: "loss" float32 `[G, B]`, the sum over an example's masked
-        pieces of the negative log-likelihood, in nats; "losses", none.
+        1, 0 is padding; "places" int32 `[G, B, P]`, the positions to predict;
+        "pieces" int32 `[G, B, P]`, the original pieces, in the backbone's
+        numbering; "counted" float32 `[G, B, P]`, 0 where a text has fewer than
+        P masked pieces.
+    Output shape: "loss" float32 `[G, B]`, the negative log-likelihood in nats,
+        summed over an example's masked pieces; "losses", which is empty.
     Masking: padding changes nothing.
     """
 
@@ -76,7 +77,7 @@ class MaskedLanguageModel(keras.Model):
         )
         self.head.build((None, None, states.shape[-1]))
         for weight in self.weights:
-            # Biases and factors start as Keras has them.
+            # Biases and normalisation factors keep Keras's initial values.
             if weight.name not in ("bias", "beta", "gamma", "output_bias"):
                 weight.assign(self._drawn(weight))
         self.built = True
@@ -87,11 +88,11 @@ class MaskedLanguageModel(keras.Model):
         return _WIDTH * values.clip(-2.0, 2.0)
 
     def set_pretrained(self, backbone: keras.Model) -> None:
-        """Takes the weights of a backbone with the same config."""
+        """Copies the weights of a backbone with the same config."""
         self.backbone.set_weights(backbone.get_weights())
 
     def trained_variables(self) -> list[keras.Variable]:
-        """What the loss depends on: not what only other outputs need."""
+        """The weights that affect the loss, without those of other outputs."""
         variables = [*self.network.trainable_variables]
         ids = {id(v) for v in variables}
         of_head = self.head.trainable_variables

@@ -10,8 +10,8 @@ from mtl_tf.models.scheme import RecurrentScheme
 class MetaLSTMScheme(RecurrentScheme):
     """Meta-MTL (Chen et al. 2018, equations 10 to 22).
 
-    The meta network is shared, every task has a basic network of its own.
-    With one task it is the paper's single-task Meta-LSTM.
+    The meta network is shared. Every task has its own basic network. With one
+    task this is the paper's single-task Meta-LSTM.
 
     Args:
         tasks: number of tasks.
@@ -21,11 +21,12 @@ class MetaLSTMScheme(RecurrentScheme):
         bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
-    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" `[G, B, T, units]` and "forward/meta_vector"
-        `[G, B, T, meta_vector]`, from which equation 23 follows; the same
-        under "backward/".
+        `[G, B, T, meta_vector]`, from which equation 23 follows; the same under
+        "backward/".
 
     Example:
         ```python

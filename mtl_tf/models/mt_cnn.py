@@ -1,4 +1,4 @@
-"""MT-CNN: word vectors shared in part, convolutions of each task's own."""
+"""MT-CNN: partly shared word vectors and task-specific convolutions."""
 
 from collections.abc import Sequence
 
@@ -16,12 +16,12 @@ class MTCNNScheme(SharingScheme):
     """The convolutional network of Collobert and Weston (2008).
 
     Windows of the text go through the task's own filters, tanh and a maximum
-    over time; only word vectors are shared. As the competitor "MT-CNN" of Liu
-    et al. (2016) they are shared in part ("only one lookup table is shared,
-    and the other lookup tables and layers are task-specific"):
-    `config.model.embedding_private_dim` of their dimensions come from a table
-    of the task's own (`layers.embedding.Embedding`). Without that field the
-    whole table is shared.
+    over time. Only word vectors are shared. In "MT-CNN", a baseline of Liu et
+    al. (2016), even these are shared only in part ("only one lookup table is
+    shared, and the other lookup tables and layers are task-specific"). For
+    this, set `config.model.embedding_private_dim`: that many of the dimensions
+    come from a table of the task (`layers.embedding.Embedding`). Without that
+    field the whole table is shared.
 
     Args:
         tasks: number of tasks.
@@ -30,8 +30,8 @@ class MTCNNScheme(SharingScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is len(widths) * filters.
-        The sequence has the features of the window around each token.
-    Masking: padding changes nothing; the sequence is 0 there, and the summary
+        The sequence holds the features of the window around each token.
+    Masking: padding changes nothing. The sequence is 0 there, and the summary
         of a text without tokens is 0.
     "inspect": "features" `[G, B, T, H]`, the sequence.
 
@@ -62,7 +62,7 @@ class MTCNNScheme(SharingScheme):
 
     @property
     def output_units(self) -> int:
-        """The size of the summary and of a sequence's elements."""
+        """The size of the summary and of each element of the sequence."""
         return self.convolution.units
 
     def build(self, input_shape, *_):
@@ -82,8 +82,8 @@ class MTCNNScheme(SharingScheme):
     ):
         """See `SharingScheme.call`."""
         before = self.convolution(embedded, mask, task)
-        # tanh rises: that of the greatest value is the greatest of its
-        # values, and far fewer of them are computed.
+        # tanh is monotonic, so it can follow the maximum. Far fewer values of
+        # it are then computed.
         summary = tf.tanh(max_over_time(before, mask))
         output = {"summary": summary, "losses": {}, "inspect": {}}
         if sequence or inspect:

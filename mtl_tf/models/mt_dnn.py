@@ -1,4 +1,4 @@
-"""MT-DNN: a bag of words and a hidden layer that all tasks share."""
+"""MT-DNN: a bag of words with a hidden layer that all tasks share."""
 
 import keras
 import tensorflow as tf
@@ -10,24 +10,24 @@ from mtl_tf.models.scheme import SharingScheme
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class MTDNNScheme(SharingScheme):
-    """summary = tanh(W x + b), with x the text's bag of words.
+    """summary = tanh(W x + b), where x is the text's bag of words.
 
-    The competitor "MT-DNN" of Liu et al. (2016), after Liu et al. (2015):
-    bag-of-words input and a shared hidden layer below the outputs
-    of the tasks. The bag is the sum of word vectors, that is the vector of the
-    words' counts through the look-up table; table, W and b are shared.
+    This is "MT-DNN", a baseline of Liu et al. (2016), after Liu et al. (2015):
+    bag-of-words input and a shared hidden layer below the tasks' outputs. The
+    bag is the sum of the word vectors, which equals the vector of word counts
+    times the look-up table. The table, W and b are shared.
 
     Args:
         tasks: number of tasks.
         units: size H of the hidden layer.
-        bag: "sum" (the paper's) or "mean", which does not grow with the
+        bag: "sum" (as in the paper) or "mean", which does not grow with the
             length of a text.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, and there is no
         sequence.
-    Masking: padding changes nothing; a text without tokens has the summary 0,
-        whatever the bias.
+    Masking: padding changes nothing. A text without tokens has the summary 0,
+        whatever the bias is.
 
     Example:
         ```python

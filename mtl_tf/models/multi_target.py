@@ -1,4 +1,4 @@
-"""Multi-target translation: one encoder, a decoder for every target."""
+"""Multi-target translation: one encoder and one decoder per target."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -25,27 +25,27 @@ from mtl_tf.models.translation_search import (
 class MultiTargetModel(TaskModel):
     """Translates one source language to several target languages.
 
-    Dong et al. (2015), section 3: the encoder is shared by all pairs; each
-    target has a decoder, an alignment, embeddings and an output layer of its
-    own. What it computes depends on the pair's number, which is a Python
-    integer: there is one trace a pair, and only the shared and that pair's
-    variables have gradients.
+    Dong et al. (2015), section 3: all pairs share the encoder. Each target has
+    its own decoder, alignment, embeddings and output layer. The computation
+    depends on the pair's number, which is a Python integer. So there is one
+    trace per pair, and only the shared variables and those of that pair have
+    gradients.
 
     Args:
-        encoder: of the source.
-        decoders: one a pair.
+        encoder: the encoder of the source language.
+        decoders: one per pair.
         pairs: the pairs' names, such as "en-de".
 
     Attributes:
         encoder, decoder_0, decoder_1, ...: the parts.
 
-    Input shape: a batch of G groups, one, or with the key `joint_key` one for
-        every pair in their order: "tokens" int32 `[G, B, S]` and "target"
-        int32 `[G, B, U]` with the end's id after the last token (0 is
-        padding); other entries are ignored.
-    Output shape: "loss" float32 `[G, B]`, the summed negative log likelihood
-        of a text's tokens; "tokens" float32 `[G, B]`, how many there are;
-        "losses" and "inspect" as other models have them.
+    Input shape: a batch of G groups: one group, or with the key `joint_key` one
+        group for every pair, in order. "tokens" int32 `[G, B, S]` and "target"
+        int32 `[G, B, U]`, which has the end token's id after the last token. 0
+        is padding. Other entries are ignored.
+    Output shape: "loss" float32 `[G, B]`, the negative log-likelihood summed
+        over a text's tokens; "tokens" float32 `[G, B]`, the number of tokens;
+        "losses" and "inspect" as in other models.
     Masking: padding tokens, also whole rows of them, change nothing.
 
     Example:
@@ -84,7 +84,7 @@ class MultiTargetModel(TaskModel):
         """The decoders in the order of the pairs."""
         return [getattr(self, f"decoder_{n}") for n in range(len(self.pairs))]
 
-    # The `key` of batches that have a group for every pair.
+    # The `key` of batches that have one group for every pair.
     joint_key = "joint"
 
     def key_of(self, task: int) -> int | None:
@@ -129,12 +129,12 @@ class MultiTargetModel(TaskModel):
 
         Args:
             batch: see the class.
-            training: whether a gradient will be taken; the loss then has
+            training: whether a gradient will be taken. If so, the loss has
                 dropout, label smoothing and a sampled output layer.
             seed: int32 `[2]`, for dropout and samples.
             inspect: fill "inspect" with the "attention" `[G, B, U, S]`.
-            key: the pair's number, or `joint_key`; needed where there are
-                several pairs.
+            key: the pair's number, or `joint_key`; needed if there are several
+                pairs.
         """
         joint = key == self.joint_key
         decoders = self.decoders if joint else [self.decoder(key)]
@@ -169,16 +169,18 @@ class MultiTargetModel(TaskModel):
     ) -> tf.Tensor:
         """The log-likelihood of each token of given translations.
 
-        Nothing in it is compiled with XLA, so that it fits any shapes.
+        Nothing is compiled with XLA, so any shapes are possible.
 
         Args:
             tokens: int32 `[B, S]`, the sources; 0 is padding.
-            target: int32 `[B, U]`, with the end's id after the last token.
-            key: the pair's number; needed where there are several pairs.
+            target: int32 `[B, U]`, with the end token's id after the last
+                token.
+            key: the pair's number; needed if there are several pairs.
 
         Returns:
-            float32 `[B, U]`, 0 at padding. That of the end alone is 0 where
-            a source has no token: `translate` translates it to nothing.
+            float32 `[B, U]`, 0 at padding. For a source without tokens, which
+            `translate` translates to nothing, an immediate end has the
+            log-likelihood 0.
 
         Raises:
             ConfigError: there is no such pair.
@@ -206,26 +208,27 @@ class MultiTargetModel(TaskModel):
     ) -> dict:
         """Translates sources by beam search, in one graph.
 
-        Nothing in it is compiled with XLA, so that it fits any shapes and can
-        be exported. Called outside of a graph, it makes one for every setting.
-        It is fastest with many sources of about the same length. A source
-        without tokens has one translation, nothing, with the score 0.
+        Nothing is compiled with XLA, so any shapes are possible and the graph
+        can be exported. When called outside of a graph, it makes one graph per
+        setting. It is fastest with many sources of about the same length. A
+        source without tokens gets one translation, the empty one, with the
+        score 0.
 
         Args:
             tokens: int32 `[B, S]`, 0 is padding.
-            key: the pair's number; needed where there are several pairs.
-            beam: hypotheses a source; 1 is greedy search.
-            max_length: the most tokens of a translation, with its end:
-                `(a, b)` for `a * source tokens + b`, or a number for all.
+            key: the pair's number; needed if there are several pairs.
+            beam: hypotheses per source; 1 is greedy search.
+            max_length: maximum tokens of a translation, with its end: `(a, b)`
+                for `a * source tokens + b`, or one number for all.
             length_penalty: see `BeamSearch`.
-            n_best: how many translations of a source are returned.
-            attention: whether "attention" is wanted.
+            n_best: number of translations returned per source.
+            attention: whether to return "attention".
 
         Returns:
-            "tokens" int32 `[B, n, U]` without the end, "length" int32
-            `[B, n]`, "score" float32 `[B, n]`, "aligned" int32 `[B, n, U]`,
-            the source token that each token looked at most (what an unknown
-            word can be replaced by), and "attention" `[B, n, U, S]`.
+            "tokens" int32 `[B, n, U]` without the end, "length" int32 `[B, n]`,
+            "score" float32 `[B, n]`, "aligned" int32 `[B, n, U]`, the source
+            token with the highest attention for each token (it can replace an
+            unknown word), and "attention" `[B, n, U, S]`.
 
         Raises:
             ConfigError: a value is wrong.
@@ -243,7 +246,7 @@ class MultiTargetModel(TaskModel):
         return search(*parts, tokens)
 
     def private_variables(self) -> list[keras.Variable]:
-        """The trainable weights of single targets."""
+        """The trainable weights that belong to single targets."""
         return [v for d in self.decoders for v in d.trainable_variables]
 
     def embedding_variables(self) -> list[keras.Variable]:
@@ -262,20 +265,19 @@ def build_translation_model(
 ) -> MultiTargetModel:
     """Builds a model with all its weights.
 
-    A language's decoder starts from the same weights whatever other pairs
-    there are, so that a single-pair model differs in nothing else.
+    A language's decoder starts from the same weights whichever other pairs
+    there are. A single-pair model therefore differs in nothing else.
 
     Args:
-        model_config: all optional: "name" ("multi_target"), "embedding_dim"
-            and "units" (256 each), "attention_units" and "readout_units" (0:
-            as many as units), "bias" (True), "dropout" ({"embedding",
-            "encoding", "readout"}), "label_smoothing", "output" ({"name":
-            "full" or "sampled", "samples"}) and "init" (see
-            `layers.base.check_init`).
-        source_vocabulary_size: number of source tokens, special ones too.
+        model_config: all optional: "name" ("multi_target"), "embedding_dim" and
+            "units" (256 each), "attention_units" and "readout_units" (0: as
+            many as units), "bias" (True), "dropout" ({"embedding", "encoding",
+            "readout"}), "label_smoothing", "output" ({"name": "full" or
+            "sampled", "samples"}) and "init" (see `layers.base.check_init`).
+        source_vocabulary_size: number of source tokens, including special ones.
         target_vocabulary_sizes: the same by target language.
         pairs: the pairs in the order of their numbers, such as "en-de".
-        seed: of the initial weights, which are a pure function of it.
+        seed: seed of the initial weights, which depend on it alone.
         dtype: Keras's policy, such as "mixed_bfloat16"; None for its default.
 
     Raises:
@@ -298,7 +300,7 @@ def build_translation_model(
 
 
 def check_translation_model(model_config: Mapping) -> None:
-    """Checks what can be told of a model before its vocabularies are built.
+    """Checks what can be checked before the vocabularies are built.
 
     Args:
         model_config: as for `build_translation_model`.
@@ -306,7 +308,7 @@ def check_translation_model(model_config: Mapping) -> None:
     Raises:
         ConfigError: a field, a name or a value is wrong.
     """
-    # Constructors check their arguments and make no weights.
+    # Constructors check their arguments but make no weights.
     _make(model_config, 8, {"b": 8}, ["a-b"], 0, None)
 
 

@@ -1,4 +1,4 @@
-"""The multi-task model: embedding, sharing scheme, a head a task type."""
+"""The multi-task model: embedding, sharing scheme, one head per task type."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,41 +21,40 @@ from mtl_tf.models.heads import head_types_of, make_heads
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
-# Between the dropout seeds of two texts of an example.
+# Distance between the dropout seeds of an example's texts.
 _SEED_STEP = 104729
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class MultiTaskModel(HeadedModel):
-    """Embeds, encodes and scores a batch of several tasks' texts.
+    """Embeds, encodes and scores the texts of a batch of several tasks.
 
     Args:
-        embedding: looks the tokens up, or reads them as pieces.
+        embedding: word vectors, or a pretrained encoder that reads pieces.
         scheme: encodes the texts.
-        heads: by task type.
-        embedding_dropout: rate of dropout on the embedded tokens.
-        head_dropout: rate of dropout on what a head reads.
-        word_dropout: rate at which tokens become the unknown one in training.
-        rare_word_dropout: the same, of tokens that occur once.
-        rare_from: the id that these tokens begin with.
-        characters: features of a word's characters, or None.
-        casing: looks up vectors of how words are written, or None.
-        hidden: a layer whose positive part the heads read in place of what
-            the scheme returns, or None: with it a head is a perceptron with
-            one hidden layer.
-        wide: what stands beside the summary that heads read, or None.
+        heads: heads by task type.
+        embedding_dropout: dropout rate of the embedded tokens.
+        head_dropout: dropout rate of the heads' inputs.
+        word_dropout: rate at which training replaces tokens by the unknown one.
+        rare_word_dropout: the same, for tokens that occur once.
+        rare_from: the first id of the tokens that occur once.
+        characters: features from the characters of each word, or None.
+        casing: vectors for the casing of each word, or None.
+        hidden: a layer whose positive part the heads read instead of the
+            scheme's outputs, or None. With it, a head is a perceptron with one
+            hidden layer.
+        wide: features added to the summary that heads read, or None.
         types, head_types: see `HeadedModel.set_heads`.
 
-    Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
-        padding), with character features also "characters" int32
-        `[G, B, T, W]`, with casing "casing" int32 `[G, B, T]`; for a type
-        with several texts the same of the others, under its names (see
-        `HeadType`); and the targets that the heads read; other entries are
+    Input shape: a batch: "task" int32 `[G]` and "tokens" int32 `[G, B, T]` (0
+        is padding). With character features also "characters" int32
+        `[G, B, T, W]`; with casing "casing" int32 `[G, B, T]`. A type with
+        several texts has the same for each other text, under the names of
+        `HeadType`. Also the targets that the heads read. Other entries are
         ignored.
-    Output shape: the head's outputs, and "losses", "inspect" and
-        "diagnostics" as `SharingScheme` describes them; of several texts
-        "losses" and "diagnostics" are their means, and "inspect" is that of
-        the first.
+    Output shape: the head's outputs, and "losses", "inspect" and "diagnostics"
+        as in `SharingScheme`. With several texts, "losses" and "diagnostics"
+        are means over the texts, and "inspect" is that of the first.
     Masking: padding tokens, also whole rows of them, change nothing.
 
     Example:
@@ -152,9 +151,9 @@ class MultiTaskModel(HeadedModel):
             batch: see the class.
             training: whether a gradient will be taken.
             seed: int32 `[2]`, for dropout.
-            inspect: fill "inspect" with what figures show.
-            key: the type of the batch's tasks, as `key_of` gives it; None
-                where all tasks are of one type.
+            inspect: fill "inspect" with the tensors that figures show.
+            key: the type of the batch's tasks, as `key_of` returns it. None if
+                all tasks have the same type.
         """
         name = self.type_of(key)
         head, head_type = self.heads[name], self.head_type(name)
@@ -167,7 +166,7 @@ class MultiTaskModel(HeadedModel):
 
         def scored(share: float | None = None) -> dict:
             read = self._read(texts, head_type, batch, training, seed, share)
-            # Keras gives `training` to a head whose call takes it.
+            # Keras passes `training` to heads whose call accepts it.
             return head(first | {head.reads: read}, batch)
 
         output = scored()
@@ -188,17 +187,17 @@ class MultiTaskModel(HeadedModel):
     ) -> dict:
         """A text's encoding: the scheme's outputs, "mask", "read" and "wide".
 
-        "read" is what the head reads, but for what stands beside it, "wide",
-        None where nothing does.
+        "read" is the head's input without the wide features, which are in
+        "wide" (None if there are none).
         """
         seed = _of_text(seed, number)
         tokens = batch[f"{prefix}tokens"]
-        # A distributed iterator forgets the number of groups of one of them.
+        # A distributed iterator loses the number of groups of one of the two.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
         mask = self.embedding.mask(tokens)
         embedded = self._embed(batch, prefix, task, training, seed)
         if head.reads == "sequence" and f"{prefix}words" in batch:
-            # Of pieces, a word has the state of its first one.
+            # With word pieces, the state of a word is that of its first piece.
             words = batch[f"{prefix}words"]
             embedded, mask = first_pieces(embedded, words), words > 0
         embedded = self.embedding_dropout(
@@ -229,7 +228,7 @@ class MultiTaskModel(HeadedModel):
     def _read(
         self, texts, head_type, batch, training, seed, share=None
     ) -> tf.Tensor:
-        """What a head reads of all texts; `share` as for the wide part."""
+        """The head's input from all texts; `share` as for the wide part."""
         read = [text["read"] for text in texts]
         if texts[0]["wide"] is not None:
             read = [
@@ -247,7 +246,7 @@ class MultiTaskModel(HeadedModel):
 
     @property
     def choices(self) -> tuple[float, ...]:
-        """The shares of the summary beside the n-grams that a task may have."""
+        """The possible shares of the summary, as opposed to the n-grams."""
         return self.wide.choices if self.wide is not None else ()
 
     def chosen(self, task: int) -> float | None:
@@ -257,11 +256,11 @@ class MultiTaskModel(HeadedModel):
         return self.wide.chosen(task) if has else None
 
     def choose(self, task: int, choice: int) -> bool:
-        """Gives a task one of the shares."""
+        """Gives a task one of the shares, by its number."""
         return self.wide.choose(task, choice)
 
     def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:
-        """What the scheme reads of the words, side by side."""
+        """The scheme's input for a text: all word features, concatenated."""
         tokens = batch[f"{prefix}tokens"]
         if isinstance(self.embedding, PretrainedEncoder):
             return self.embedding(tokens, task, training=training, seed=seed)
@@ -291,7 +290,7 @@ class MultiTaskModel(HeadedModel):
         ]
 
     def embedding_variables(self) -> list[keras.Variable]:
-        """The trainable vectors of words, if they are, and of n-grams."""
+        """The trainable vectors of words, if trained, and of n-grams."""
         variables = []
         if isinstance(self.embedding, Embedding):
             variables += self.embedding.trainable_variables
@@ -301,7 +300,7 @@ class MultiTaskModel(HeadedModel):
 
 
 def _of_text(seed, number: int):
-    """The seed of one of an example's texts."""
+    """The dropout seed for one of an example's texts."""
     if not number or seed is None:
         return seed
     return seed + tf.constant([number * _SEED_STEP, 0])
@@ -320,36 +319,36 @@ def build_model(
     """Builds a model with all its weights.
 
     Args:
-        model_config: "scheme" (its "name" and options), "embedding_dim",
-            and optionally "embedding_private_dim" (how many of them come from
-            a table of the task's own), "embedding_trainable", "dropout"
-            ({"embedding", "head"}), "head" ({"hidden_units", "sharing"}: a
-            hidden layer below the heads, none if 0, as the S-P of Sun 2019
-            has it; whether hidden layer and head are "private", one for each
-            task, or "shared"),
-            "encoder" (options of `PretrainedEncoder`),
-            "word_dropout", "rare_word_dropout", "characters" ("name":
-            "none", "cnn" or "lstm", and options of
-            `layers.character_features`), "casing_dim" (0 for none), "init"
-            (see `layers.base.check_init`) and what task types have there,
-            such as "tagging" (see `mtl_tf.models.task_types`).
-        vocabulary_size: number of tokens, with padding and unknown.
-        tasks: "name", "type" and "labels" of each, in the order of their
+        model_config: "scheme" (its "name" and options), "embedding_dim", and
+            optionally "embedding_private_dim" (how many of the dimensions come
+            from a table of the task), "embedding_trainable", "dropout"
+            ({"embedding", "head"}), "head" ({"hidden_units", "sharing"}: the
+            size of a hidden layer below the heads, 0 for none, as the S-P of
+            Sun 2019 has it; whether hidden layer and head are "private", one
+            per task, or "shared"), "encoder" (options of `PretrainedEncoder`),
+            "word_dropout", "rare_word_dropout", "characters" ("name": "none",
+            "cnn" or "lstm", and options of `layers.character_features`),
+            "casing_dim" (0 for none), "init" (see `layers.base.check_init`) and
+            the fields of task types, such as "tagging" (see
+            `mtl_tf.models.task_types`).
+        vocabulary_size: number of tokens, including padding and unknown.
+        tasks: "name", "type" and "labels" of each task, in the order of their
             numbers in a batch.
-        vectors: float32 `[vocabulary_size, embedding_dim -
-            embedding_private_dim]`, or None to draw them.
-        seed: of the initial weights, which are a pure function of it.
-        dtype: the dtype policy of its layers, such as "mixed_bfloat16".
-            Weights, losses and scores are float32 in any case.
-        rare_from: the token that those which occur once begin with, for
+        vectors: float32
+            `[vocabulary_size, embedding_dim - embedding_private_dim]`, or None
+            for random vectors.
+        seed: seed of the initial weights, which depend on it alone.
+        dtype: the dtype policy of the layers, such as "mixed_bfloat16".
+            Weights, losses and scores are always float32.
+        rare_from: the first id of the tokens that occur once, for
             "rare_word_dropout"; None if there are none.
-        backbone: "config" and "specials" of a pretrained encoder in place of
-            word vectors, see `PretrainedEncoder`; None for none. Options of
-            "encoder" in `model_config` say how it is used.
+        backbone: "config" and "specials" of a pretrained encoder that replaces
+            the word vectors, see `PretrainedEncoder`; None for none. The
+            options "encoder" in `model_config` say how it is used.
 
     Raises:
-        ConfigError: a field, a name or a value is wrong, or the scheme does
-            not compute in `dtype`.
+        ConfigError: a field, a name or a value is wrong, or the scheme cannot
+            compute in `dtype`.
     """
     config = components.checked(model_config)
     if not tasks:
@@ -370,7 +369,7 @@ def build_model(
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
         word_dropout=config.get("word_dropout", 0.0),
-        # Without such tokens nothing is drawn.
+        # Without rare tokens nothing needs to be drawn.
         rare_word_dropout=0.0
         if rare_from is None
         else config.get("rare_word_dropout", 0.0),

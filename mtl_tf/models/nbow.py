@@ -1,4 +1,4 @@
-"""NBOW: the sum of a text's word vectors and a non-linearity."""
+"""NBOW: the sum of a text's word vectors, with a non-linearity."""
 
 import keras
 import tensorflow as tf
@@ -14,18 +14,18 @@ class NBOWScheme(SharingScheme):
 
     The row "NBOW" of Liu et al. (2016, Table 3): "sums up the word vectors and
     applies a non-linearity followed by a softmax classification layer". The
-    scheme has no weights: tasks that are trained together share the word
-    vectors, tasks that are trained separately nothing.
+    scheme has no weights. Tasks that are trained together share the word
+    vectors; tasks that are trained separately share nothing.
 
     Args:
         tasks: number of tasks.
-        bag: "sum" (the paper's) or "mean", which does not grow with the
+        bag: "sum" (as in the paper) or "mean", which does not grow with the
             length of a text.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is D, and there is no
         sequence.
-    Masking: padding changes nothing; a text without tokens has the summary 0.
+    Masking: padding changes nothing. A text without tokens has the summary 0.
 
     Example:
         ```python
@@ -42,7 +42,7 @@ class NBOWScheme(SharingScheme):
         self._pool = pooling.bag(bag)
 
     def build(self, input_shape, *_):
-        """Takes the summary's size from inputs `[..., D]`."""
+        """Sets the summary's size from inputs `[..., D]`."""
         self.output_units = input_shape[-1]
         self.built = True
 

@@ -1,4 +1,4 @@
-"""What training, prediction and export ask of a model."""
+"""The interface that training, prediction and export expect of a model."""
 
 import json
 from collections.abc import Mapping
@@ -8,43 +8,44 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-#: What a batch's tasks have in common that decides the graph: tasks of equal
-#: keys share one trace.
+#: A property of a batch's tasks that decides the graph. Tasks with equal keys
+#: share one trace.
 Key = str | int | None
 
 
 class TaskModel(keras.Model):
-    """A model of several tasks: the protocol.
+    """Base class of models of several tasks.
 
-    A model that trains, predicts and exports is a subclass. Batches are those
-    of `mtl_tf.pipelines.batches`; what a task's columns are, its task type
-    declares.
+    Every model that is trained, used for prediction or exported is a subclass.
+    Batches are those of `mtl_tf.pipelines.batches`. A task's columns are
+    declared by its task type.
 
-    `save("x.keras")` and `keras.models.load_model` keep a model whose builder
-    said with `remember` what it was built from.
+    `save("x.keras")` and `keras.models.load_model` work if the model's builder
+    has called `remember` with the arguments that it was built from.
     """
 
     _arguments = ""
 
     def remember(self, **arguments: Any) -> None:
-        """Keeps the arguments that `build_again` makes such a model from.
+        """Stores the arguments from which `build_again` can make the model.
 
         Args:
             **arguments: values for JSON, mappings and arrays; no weights.
         """
-        # As text: Keras and checkpoints would track a dictionary.
+        # Stored as text, because Keras and checkpoints would track a
+        # dictionary.
         self._arguments = json.dumps(arguments, default=_as_json)
 
     @classmethod
     def build_again(cls, **arguments: Any) -> Self:
-        """A model from what `remember` was given, in the types of JSON."""
+        """Builds a model from the arguments of `remember`, in JSON's types."""
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
-        """What `from_config` builds the model from.
+        """The config from which `from_config` builds the model.
 
         Raises:
-            NotImplementedError: it was not made by its builder.
+            NotImplementedError: the model was not made by its builder.
         """
         if not self._arguments:
             raise NotImplementedError(
@@ -64,15 +65,15 @@ class TaskModel(keras.Model):
         """Whether batches should have few shapes, for XLA; see `Trainer`."""
         return True
 
-    #: The `key` of batches that have a group for every task although the
-    #: tasks' own keys differ; None if there can be no such batches, so that
-    #: joint steps have one for each key.
+    #: The `key` of batches with a group for every task, although the tasks' own
+    #: keys differ. None if such batches are impossible; joint steps then have
+    #: one batch for each key.
     joint_key: Key = None
 
     def key_of(self, task: int) -> Key:
         """The `key` that `call` needs for batches of a task, by its number.
 
-        None where all tasks share one graph.
+        None if all tasks share one graph.
         """
         return None
 
@@ -89,37 +90,38 @@ class TaskModel(keras.Model):
         Args:
             batch: G groups of B examples, each group of one task.
             training: whether a gradient will be taken.
-            seed: int32 `[2]`, for whatever is random.
-            inspect: fill "inspect" with what figures show.
+            seed: int32 `[2]`, for everything random.
+            inspect: fill "inspect" with the tensors that figures show.
             key: what `key_of` returned for the groups' tasks.
 
         Returns:
             "loss" float32 `[G, B]` of each example, if the batch has targets;
-            "losses" by name, what is added to it, one number an example
-            `[G, B]` or a scalar; "inspect" by name; maybe "diagnostics" by
-            name, float `[G, B]`; and the predictions that the tasks' types
-            name (`mtl_tf.runs.task_types`).
+            "losses" by name, auxiliary losses that are added to it, `[G, B]`
+            with one number per example or a scalar; "inspect" by name;
+            optionally "diagnostics" by name, float `[G, B]`; and the
+            predictions that the tasks' types name (`mtl_tf.runs.task_types`).
         """
         raise NotImplementedError
 
-    #: What a task has one of, chosen on validation examples; () if nothing is.
-    #: Outputs of examples with targets hold, by choice, `choice_loss` `[G, B,
-    #: choices]` and maybe `choice_scores` `[G, B, choices, labels]`.
+    #: Options of which each task gets one, chosen on validation examples; ()
+    #: for none. Outputs of examples with targets then contain `choice_loss`
+    #: `[G, B, choices]` and optionally `choice_scores`
+    #: `[G, B, choices, labels]`.
     choices: tuple[Any, ...] = ()
 
     def chosen(self, task: int) -> Any:
-        """The choice that a task has, None for a task without one."""
+        """A task's current choice; None for a task without one."""
         return None
 
     def choose(self, task: int, choice: int) -> bool:
-        """Gives a task one of the choices, as a weight that is not trained.
+        """Sets a task's choice, which is stored as a non-trainable weight.
 
         Args:
-            task: its number.
-            choice: the number of one of `choices`.
+            task: the task's number.
+            choice: index of one of `choices`.
 
         Returns:
-            Whether it had another before.
+            Whether the choice changed.
         """
         raise NotImplementedError
 
@@ -136,7 +138,7 @@ def count_parameters(model: TaskModel, include_embedding: bool = False) -> int:
     """Number of trainable parameters, as the papers' tables count them.
 
     Args:
-        model: a built one.
+        model: a built model.
         include_embedding: count the word vectors too, if they are trained.
     """
     vectors = {id(v) for v in model.embedding_variables()}
@@ -148,25 +150,25 @@ def count_parameters(model: TaskModel, include_embedding: bool = False) -> int:
 
 
 def count_own_parameters(model: TaskModel, tasks: int) -> int:
-    """Number of trainable parameters of each task's own: their mean.
+    """Mean number of trainable parameters that belong to one task.
 
     Args:
-        model: a built one.
-        tasks: their number.
+        model: a built model.
+        tasks: number of tasks.
     """
     total = sum(int(np.prod(v.shape)) for v in model.private_variables())
     return round(total / tasks)
 
 
 def count_all_parameters(model: keras.Model) -> int:
-    """Number of parameters, frozen ones and word vectors too.
+    """Number of all parameters, including frozen ones and word vectors.
 
-    What is chosen on validation examples does not count.
+    Choices made on validation examples do not count.
 
     Args:
-        model: a built one.
+        model: a built model.
     """
-    # Integers are tables, such as those of words' n-grams.
+    # Integer weights are look-up tables, such as those of words' n-grams.
     return sum(
         int(np.prod(v.shape))
         for v in model.weights

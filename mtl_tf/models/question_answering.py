@@ -1,4 +1,4 @@
-"""Answers to questions about contexts: the MQAN and its ablations."""
+"""Question answering over contexts: the MQAN and its ablations."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ from mtl_tf.layers.positions import Positions
 from mtl_tf.models.answering import Answering
 from mtl_tf.models.question_reader import Parts, QuestionReader
 
-#: The models of table 2, each of which adds a part to the one before.
+#: The models of table 2, each of which adds a part to the previous one.
 MODELS: Mapping[str, Parts] = {
     "s2s": Parts(False, False, False),
     "s2s_self_attention": Parts(True, False, False),
@@ -43,34 +43,35 @@ _DEFAULTS = {
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class QuestionAnsweringModel(QuestionReader):
-    """Writes an answer to a question about a context.
+    """Generates an answer to a question about a context.
 
-    McCann et al. (2018), section 3 and appendix C, and the models of its
-    table 2, each of which adds a part to the one before: "s2s" reads context
-    and question as one text, "s2s_self_attention" adds self-attention to
-    encoder and decoder, "coattention" reads two texts that are coattended,
-    and "mqan" copies from the question, too.
+    McCann et al. (2018), section 3 and appendix C, and the models of its table
+    2. Each adds a part to the previous one: "s2s" reads context and question as
+    one text, "s2s_self_attention" adds self-attention to encoder and decoder,
+    "coattention" reads two texts with coattention, and "mqan" can also copy
+    from the question.
 
-    Words are numbered by frequency, so that the ids below `generative` are
-    the words that can be written without being copied. Ids from
-    `vocabulary_size` on are an example's own unknown words: equal words of
-    its context, question and answer have equal ids.
+    Words are numbered by frequency. The ids below `generative` are the words
+    that can be generated without being copied. Ids from `vocabulary_size` on
+    are the example's unknown words: equal words of its context, question and
+    answer have equal ids.
 
     Args:
         name: one of `MODELS`.
-        vocabulary_size: words with a vector.
-        generative: how many of them, the first ones, can be written.
-        options: the fields of `build_question_model` but the name.
+        vocabulary_size: number of words with a vector.
+        generative: how many of them, the first ones, can be generated.
+        options: the fields of `build_question_model` except the name.
         ngrams: see `build_question_model`.
 
     Input shape: a batch of G groups: "context" int32 `[G, B, L]`, "question"
-        `[G, B, M]` and "answer" `[G, B, U]` with the end's id after the last
-        word; 0 is padding. With n-grams also "own_words" `[G, B, O, K]`, the
-        n-grams of the examples' own words.
-    Output shape: "loss" float32 `[G, B]`, the negative log likelihood of an
-        answer's words: their mean with `per_word`, else their sum; "tokens"
-        float32 `[G, B]`, how many there are; "losses"; and "inspect" with
-        "sources" `[G, B, U, 3]`, shares of vocabulary, context and question.
+        `[G, B, M]` and "answer" `[G, B, U]`, which has the end token's id after
+        the last word; 0 is padding. With n-grams also "own_words"
+        `[G, B, O, K]`, the n-grams of the examples' unknown words.
+    Output shape: "loss" float32 `[G, B]`, the negative log-likelihood of an
+        answer's words (their mean with `per_word`, otherwise their sum);
+        "tokens" float32 `[G, B]`, the number of words; "losses"; and "inspect"
+        with "sources" `[G, B, U, 3]`, the shares of vocabulary, context and
+        question.
     Masking: padding changes nothing.
 
     Example:
@@ -103,7 +104,7 @@ class QuestionAnsweringModel(QuestionReader):
             "sinusoidal", name="positions", init=self.init
         )
         self.block_count = options["blocks"] if parts.self_attention else 0
-        # Attributes: tf.train.Checkpoint does not look into lists.
+        # Attributes, because tf.train.Checkpoint does not look into lists.
         for number in range(self.block_count):
             block = AnswerBlock(
                 self.units,
@@ -168,7 +169,7 @@ class QuestionAnsweringModel(QuestionReader):
             tf.reduce_sum(real, -1),
         )
         if self.per_word:
-            # Else a summary of sixty words outweighs sixty labels.
+            # Otherwise a summary of sixty words would outweigh sixty labels.
             loss /= tf.maximum(tokens, 1.0)
         return {
             "loss": loss,
@@ -187,13 +188,13 @@ class QuestionAnsweringModel(QuestionReader):
         """The log-likelihood of each word of given answers.
 
         Args:
-            context, question, own_words: as of `answer`.
-            answer: int32 `[B, U]`, with the end's id after the last word.
+            context, question, own_words: as in `answer`.
+            answer: int32 `[B, U]`, with the end token's id after the last word.
 
         Returns:
-            float32 `[B, U]`, 0 at padding; and the words that they are of,
-            int32 `[B, U]`: OOV in place of those that can be neither written
-            nor copied.
+            float32 `[B, U]`, 0 at padding; and the scored words, int32
+            `[B, U]`, where OOV replaces words that can be neither generated nor
+            copied.
         """
         answer = at_least_one_step(answer, 1)
         with recurrence.options(jit=False, shards=1):
@@ -213,23 +214,24 @@ class QuestionAnsweringModel(QuestionReader):
         length_penalty: float = 0.0,
         own_words: tf.Tensor | None = None,
     ) -> dict:
-        """Writes answers, in one graph that can be exported; see `Answering`.
+        """Generates answers in one exportable graph; see `Answering`.
 
         Args:
             context: int32 `[B, L]`, 0 is padding.
             question: int32 `[B, M]`.
-            max_length: the most words of an answer, with its end.
-            beam: hypotheses an example; 1 is greedy search, as in the paper.
-            n_best: how many answers of an example are returned.
+            max_length: maximum number of words in an answer, with its end
+                token.
+            beam: hypotheses per example; 1 is greedy search, as in the paper.
+            n_best: number of answers returned per example.
             length_penalty: see `BeamSearch`.
-            own_words: the n-grams of the examples' own words, int32
-                `[B, O, K]`, where the model has n-grams.
+            own_words: the n-grams of the examples' unknown words, int32
+                `[B, O, K]`, if the model has n-grams.
 
         Returns:
-            "tokens" int32 `[B, n, U]` without the end, with the ids that
-            context and question have for their own words; "length" int32
-            `[B, n]`, "score" and "log_probability" float32 `[B, n]` (see
-            `BeamSearch`), and "sources" `[B, n, U, 3]`.
+            "tokens" int32 `[B, n, U]` without the end, where unknown words have
+            the ids of context and question; "length" int32 `[B, n]`, "score"
+            and "log_probability" float32 `[B, n]` (see `BeamSearch`), and
+            "sources" `[B, n, U, 3]`.
 
         Raises:
             ConfigError: a value is wrong.
@@ -260,18 +262,18 @@ class QuestionAnsweringModel(QuestionReader):
         }
 
     def project_answers(self, ids, own_vectors=None, **call):
-        """Words of answers, as positions are added to, `[G, B, U, D]`.
+        """Projected vectors of answer words, before positions, `[G, B, U, D]`.
 
         Args:
-            ids: int32 `[G, B, U]`, or both without G.
+            ids: int32 `[G, B, U]`; this and `own_vectors` may both lack G.
             own_vectors: see `embed`.
-            **call: `training` and `seed`, of dropout.
+            **call: `training` and `seed`, for dropout.
         """
         x = self.project("answer", ids, own_vectors, **call)
         return x * self.units**0.5 if self.answer_blocks else x
 
     def _of_answers(self, target, texts, call, inspect=False):
-        """What the pointer says of given answers, all of whose words it has."""
+        """The pointer's outputs for given answers, for all words at once."""
         before = tf.concat(
             [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
         )
@@ -294,13 +296,13 @@ class QuestionAnsweringModel(QuestionReader):
 
 
 def _rows(x: tf.Tensor) -> tf.Tensor:
-    """`[G, B, ...]` to `[G * B, ...]`."""
+    """Reshapes `[G, B, ...]` to `[G * B, ...]`."""
     shape = tf.concat([[-1], tf.shape(x)[2:]], 0)
     return tf.ensure_shape(tf.reshape(x, shape), [None, *x.shape[2:]])
 
 
 def check_question_model(model_config: Mapping) -> None:
-    """Checks what can be told of a model before its vocabulary is built.
+    """Checks what can be checked before the vocabulary is built.
 
     Args:
         model_config: as for `build_question_model`.
@@ -308,7 +310,7 @@ def check_question_model(model_config: Mapping) -> None:
     Raises:
         ConfigError: a field, a name or a value is wrong.
     """
-    # Constructors check their arguments and make no weights.
+    # Constructors check their arguments but make no weights.
     _make(model_config, 8, 8, 0, None)
 
 
@@ -341,19 +343,19 @@ def build_question_model(
 
     Args:
         model_config: all optional: "name" ("mqan"; see `MODELS`),
-            "embedding_dim" (300), "ngram_dim" (100, of vectors of n-grams),
+            "embedding_dim" (300), "ngram_dim" (100, size of n-gram vectors),
             "units" (200), "feed_forward" (150), "heads" (3), "blocks" (2
             self-attention layers), "dropout" (0.2), "per_word" (True) and
             "init" (see `layers.base.check_init`).
-        vocabulary_size: words with a vector, special ones too.
-        generative: how many of them, the first ones, can be written.
-        seed: of the initial weights, which are a pure function of it.
-        vectors: pretrained word vectors, float32 `[vocabulary_size,
-            embedding_dim]`; None for random ones.
-        ngrams: how many ids of character n-grams there are, and those of each
-            word, int32 `[vocabulary_size, K]`, see `NgramEmbedding`: their
-            mean stands beside the word's vector. None: words have no other
-            vector than their own.
+        vocabulary_size: number of words with a vector, including special ones.
+        generative: how many of them, the first ones, can be generated.
+        seed: seed of the initial weights, which depend on it alone.
+        vectors: pretrained word vectors, float32
+            `[vocabulary_size, embedding_dim]`; None for random ones.
+        ngrams: the number of ids of character n-grams, and the ids of each
+            word, int32 `[vocabulary_size, K]`, see `NgramEmbedding`. The mean
+            of their vectors is appended to the word's vector. None for no
+            n-grams.
 
     Raises:
         ConfigError: a field or a value is wrong.

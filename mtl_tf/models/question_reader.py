@@ -1,4 +1,4 @@
-"""How a model that answers questions reads them and their contexts."""
+"""The encoder of the question answering model."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -23,13 +23,13 @@ from mtl_tf.models.protocol import TaskModel
 
 
 class Parts(NamedTuple):
-    """What a model of table 2 of McCann et al. (2018) has.
+    """The parts of a model in table 2 of McCann et al. (2018).
 
     Attributes:
-        self_attention: in encoder and decoder.
-        coattention: context and question are two texts that are coattended;
-            else they are read as one.
-        question_pointer: words are copied from the question, too.
+        self_attention: self-attention in encoder and decoder.
+        coattention: context and question are two texts with coattention;
+            otherwise they are read as one text.
+        question_pointer: words are also copied from the question.
     """
 
     self_attention: bool
@@ -38,16 +38,16 @@ class Parts(NamedTuple):
 
 
 class QuestionReader(TaskModel):
-    """The half of a model that reads: words to what a decoder attends to.
+    """The reading half of a model: turns words into the decoder's memory.
 
     McCann et al. (2018), section 3. A subclass adds the decoder. All weights
-    are attributes of the one model: checkpoints name them by that.
+    are attributes of one model, because checkpoints use their names.
 
     Args:
-        name: the model's.
-        parts: what it has.
-        vocabulary_size: words with a vector.
-        options: the fields of `build_question_model` but the name.
+        name: the model's name.
+        parts: the parts of the model.
+        vocabulary_size: number of words with a vector.
+        options: the fields of `build_question_model` except the name.
         ngrams: see `build_question_model`.
     """
 
@@ -66,8 +66,8 @@ class QuestionReader(TaskModel):
         self.units, self.rate = options["units"], options["dropout"]
         self.init = options["init"]
         self.coattended = parts.coattention
-        # Without a pointer into it, a question is read through the context
-        # alone, which it was aligned with.
+        # Without a pointer into the question, the decoder sees it only through
+        # the context, to which it was aligned.
         self.encoded = ("context",)
         if parts.question_pointer:
             self.encoded += ("question",)
@@ -119,13 +119,13 @@ class QuestionReader(TaskModel):
 
     @property
     def embedded_size(self) -> int:
-        """The size of a word's vector, with that of its n-grams."""
+        """The size of a word's vector, including that of its n-grams."""
         if self.ngram_embedding is None:
             return self.embedding.dimension
         return self.embedding.dimension + self.ngram_embedding.dimension
 
     def build(self, input_shape=None):
-        """Makes the weights of what reads."""
+        """Makes the weights of the reading half."""
         self.embedding.build()
         if self.ngram_embedding is not None:
             self.ngram_embedding.build()
@@ -140,12 +140,12 @@ class QuestionReader(TaskModel):
             encoder.build((None, None, None, size))
 
     def embed(self, ids: tf.Tensor, own_vectors: tf.Tensor | None) -> tf.Tensor:
-        """Vectors of words, `[G, B, L, E]`.
+        """The vectors of words, `[G, B, L, E]`.
 
         Args:
-            ids: int32 `[G, B, L]`, or both without G.
-            own_vectors: float32 `[G, B, O, N]`, the means of the n-grams of
-                the examples' own words, where the model has n-grams.
+            ids: int32 `[G, B, L]`; this and `own_vectors` may both lack G.
+            own_vectors: float32 `[G, B, O, N]`, the mean n-gram vectors of the
+                examples' unknown words, if the model has n-grams.
         """
         x = self.embedding(tf.where(ids < self.vocabulary_size, ids, OOV))
         if self.ngram_embedding is None:
@@ -157,14 +157,14 @@ class QuestionReader(TaskModel):
     def project(
         self, side: str, ids, own_vectors, training: bool = False, seed=None
     ) -> tf.Tensor:
-        """Vectors of words as they are read, `[G, B, L, D]`.
+        """The projected vectors of words, `[G, B, L, D]`.
 
         Args:
-            side: "text" or "answer": which projection.
+            side: which projection, "text" or "answer".
             ids: see `embed`.
-            own_vectors: as there.
-            training: whether there is dropout.
-            seed: int32 `[2]`, of the dropout.
+            own_vectors: see `embed`.
+            training: whether to apply dropout.
+            seed: int32 `[2]`, for dropout.
         """
         name = f"{side}_projection"
         x = getattr(self, name)(self.embed(ids, own_vectors), None)
@@ -179,20 +179,21 @@ class QuestionReader(TaskModel):
         Args:
             context: int32 `[G, B, L]`, 0 is padding.
             question: int32 `[G, B, M]`.
-            own_words: the n-grams of the examples' own words, int32
-                `[G, B, O, K]`, where the model has n-grams.
-            training: whether there is dropout.
-            seed: int32 `[2]`, of the dropout.
+            own_words: the n-grams of the examples' unknown words, int32
+                `[G, B, O, K]`, if the model has n-grams.
+            training: whether to apply dropout.
+            seed: int32 `[2]`, for dropout.
 
         Returns:
             "context" `[G, B, L, D]`, "context_mask" bool and "context_ids"
-            int32 `[G, B, L]`; the same of "question" if its words are copied;
-            and "own_words" `[G, B, O, N]`, the means of their n-grams.
+            int32 `[G, B, L]`; the same for "question" if its words can be
+            copied; and "own_words" `[G, B, O, N]`, the mean vectors of their
+            n-grams.
         """
         call = {"training": training, "seed": seed}
         context = at_least_one_step(context, 2)
         question = at_least_one_step(question, 2)
-        # Looked up once for both texts and all of the answer.
+        # Computed once for both texts and the whole answer.
         texts, own_vectors = {}, None
         if self.ngram_embedding is not None and own_words is not None:
             texts["own_words"] = own_vectors = self.ngram_embedding.means(
@@ -200,7 +201,7 @@ class QuestionReader(TaskModel):
             )
         if self.coattended:
             return texts | self._coattend(context, question, own_vectors, call)
-        # Padding between the two texts is as good as behind them.
+        # Padding between the two texts is as harmless as padding after them.
         ids = tf.concat([context, question], 2)
         mask = tf.not_equal(ids, 0)
         x = self.project("text", ids, own_vectors, **call)
@@ -208,7 +209,7 @@ class QuestionReader(TaskModel):
         return texts | {"context": x, "context_mask": mask, "context_ids": ids}
 
     def _coattend(self, context, question, own_vectors, call):
-        """Two texts, each of which is read beside the other."""
+        """Reads two texts, each with attention to the other."""
         ids = {"context": context, "question": question}
         masks = {name: tf.not_equal(x, 0) for name, x in ids.items()}
         projected = {
@@ -237,7 +238,7 @@ class QuestionReader(TaskModel):
         return texts
 
     def private_variables(self) -> list[keras.Variable]:
-        """Nothing: all tasks share all weights."""
+        """Empty, because all tasks share all weights."""
         return []
 
     def embedding_variables(self) -> list[keras.Variable]:

@@ -1,4 +1,4 @@
-"""Sharing schemes and character features by name."""
+"""Registries of sharing schemes and character features by name."""
 
 import inspect
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from mtl_tf.models.transformer_layerwise import (
 )
 from mtl_tf.models.transformer_stack import StackCLSScheme, StackPoolingScheme
 
-# A new scheme is one file beside this one and one line here.
+# A new scheme needs one file in this folder and one line here.
 SCHEMES = {
     "arc_i": ArcIScheme,
     "arc_ii": ArcIIScheme,
@@ -66,12 +66,12 @@ def make_scheme(
     """Makes the scheme that `config["name"]` names.
 
     Args:
-        config: its name, or the place of a class of the user's own such as
-            "my_scheme.py:MyScheme" (see `own_functions.load`), and its
-            constructor's options.
+        config: "name", and options of the scheme's constructor. The name may
+            also be the path of a user's class such as "my_scheme.py:MyScheme"
+            (see `own_functions.load`).
         tasks: number of tasks.
-        init: how its weights are initialised.
-        dtype: the dtype policy it computes with.
+        init: how the weights are initialised.
+        dtype: the dtype policy of the scheme.
 
     Raises:
         ConfigError: the name, an option or a value is wrong.
@@ -92,7 +92,7 @@ def make_scheme(
 
 
 def _own_scheme(place: str) -> type[SharingScheme]:
-    """The class of a place."""
+    """Loads a user's scheme class from its path."""
     cls = own_functions.load_class(place, SharingScheme)
     try:
         inspect.signature(cls).bind(tasks=None)
@@ -106,7 +106,7 @@ def _own_scheme(place: str) -> type[SharingScheme]:
 
 
 def _check_call(place: str, scheme: type[SharingScheme]) -> None:
-    """Refuses a `call` that lacks an argument which models give it."""
+    """Refuses a `call` without an argument that models pass to it."""
     options = ("training", "seed", "inspect", "sequence", *scheme.batch_entries)
     signature = inspect.signature(scheme.call)
     try:
@@ -124,9 +124,9 @@ def make_characters(
     """Makes the character features that `config["name"]` names.
 
     Args:
-        config: its name and its constructor's options; the name "none", or no
-            config, is for none.
-        parts: "init", how its weights are initialised, and "dtype".
+        config: "name", and options of the constructor. The name "none", or None
+            as config, means no features.
+        parts: "init", how the weights are initialised, and "dtype".
 
     Raises:
         ConfigError: the name, an option or a value is wrong.
@@ -140,8 +140,8 @@ def _make(config: Mapping, known: Mapping, name: str, parts: Mapping, **fixed):
     """Makes the layer that a config names, with the config's options."""
     options = dict(config)
     layer = look_up(options.pop("name", ""), known, name)
-    # Keras layers swallow keyword arguments: what a layer knows is what its
-    # configuration holds.
+    # Keras layers accept any keyword argument, so the options of a layer are
+    # taken from its `get_config`.
     fields = set(layer(**fixed).get_config())
     fields -= {"name", "trainable", "dtype", "init", *fixed}
     for option in options:

@@ -1,4 +1,4 @@
-"""What every sharing scheme is, and those that run over time."""
+"""The base class of sharing schemes, and that of recurrent ones."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,25 +14,26 @@ POOLINGS = ("last", "mean", "max", "attention")
 
 
 class SharingScheme(StackedLayer):
-    """Encodes texts, sharing some of its parameters between tasks.
+    """Encodes texts with parameters that the tasks partly share.
 
-    Input shape: embedded texts `[G, B, T, D]`, a mask bool `[G, B, T]`, and
-        the groups' tasks, int32 `[G]`.
+    Input shape: embedded texts `[G, B, T, D]`, a mask bool `[G, B, T]`, and the
+        groups' tasks, int32 `[G]`.
     Output shape: a dictionary of "summary" `[G, B, H]`, "sequence"
-        `[G, B, T, H]` if it was asked for and `has_sequence`, "losses" {name:
-        scalar, or one number an example `[G, B]`, which is averaged like the
-        tasks' loss} and "inspect" {name: tensor}. It may name "diagnostics"
-        {name: float `[G, B]`}: their means over each task's validation
-        examples stand with its scores.
+        `[G, B, T, H]` if it was requested and `has_sequence`, "losses" {name:
+        scalar, or `[G, B]` with one number per example, which is averaged like
+        the tasks' loss} and "inspect" {name: tensor}. It may also contain
+        "diagnostics" {name: float `[G, B]`}, whose means over each task's
+        validation examples are reported with its scores.
 
     Attributes:
         has_sequence: whether it can return a sequence.
-        batch_entries: names of entries of a batch, such as "step", that
-            `call` takes as keyword arguments, None where there are none.
+        batch_entries: names of batch entries, such as "step", that `call` takes
+            as keyword arguments. They are None if missing.
         output_units: the size H of its outputs.
-        static_shapes: whether it runs best on batches that keep to a few
-            shapes, as XLA does, which compiles each. False: training gives it
-            batches without avoidable padding, of ever new shapes.
+        static_shapes: whether it is fastest if batches have few different
+            shapes, as with XLA, which compiles for each shape. If False,
+            training batches have no avoidable padding and therefore many
+            shapes.
         half_precision: whether it may compute in 16 bits, see
             `training.mixed_precision`.
     """
@@ -58,9 +59,9 @@ class SharingScheme(StackedLayer):
         Args:
             embedded, mask, task: see the class.
             training: whether a gradient will be taken.
-            seed: int32 `[2]` for whatever is random.
-            inspect: fill "inspect" with what figures show.
-            sequence: whether "sequence" is wanted.
+            seed: int32 `[2]`, for everything random.
+            inspect: fill "inspect" with the tensors that figures show.
+            sequence: whether to return "sequence".
         """
         raise NotImplementedError
 
@@ -68,21 +69,21 @@ class SharingScheme(StackedLayer):
 class RecurrentScheme(SharingScheme):
     """Runs one layer over time, or two in opposite directions.
 
-    A bidirectional scheme has all parameters twice, the shared ones once per
-    direction; its outputs are the two directions' side by side. Its summary
-    is made of the states by `pooling`.
+    A bidirectional scheme has all parameters twice, also the shared ones: once
+    per direction. Its outputs are those of the two directions, concatenated.
+    Its summary is made from the states by `pooling`.
 
     Args:
-        options: the scheme's own constructor arguments. `layer` gets them;
-            one of them, "sharing", says whether it is made for the tasks
-            ("private") or once for all ("shared").
+        options: the scheme's own constructor arguments, which are passed to
+            `layer`. The option "sharing" says whether the layer has weights per
+            task ("private") or one set for all ("shared").
         bidirectional: whether to run in both directions.
-        pooling: what a text's summary is: "last", the papers', the forward
-            state after the last token beside the backward state after the
-            first; "mean" or "max" over the states of all tokens; "attention",
-            a weighted mean, see `layers.pooling.AttentionPooling`, for all
-            tasks, and for each only if "sharing" is "private".
-        forget_bias: what the forget gates start with; see
+        pooling: how a text is summarised: "last", as in the papers, the forward
+            state after the last token and the backward state after the first;
+            "mean" or "max" over the states of all tokens; "attention", a
+            weighted mean, see `layers.pooling.AttentionPooling`, with weights
+            per task only if "sharing" is "private".
+        forget_bias: initial bias of the forget gates; see
             `layers.lstm.forget_offset`.
         init: see `base.check_init`.
 
@@ -132,7 +133,7 @@ class RecurrentScheme(SharingScheme):
 
     @property
     def output_units(self) -> int:
-        """The size of the summary and of a sequence's elements."""
+        """The size of the summary and of each element of the sequence."""
         return sum(layer.units for layer in self.directions)
 
     def direction(self, reverse: bool, name: str) -> keras.layers.Layer:
@@ -190,7 +191,7 @@ class RecurrentScheme(SharingScheme):
     def joined(
         self, results: list[Result], mask, task, inspect, sequence
     ) -> dict:
-        """What `call` returns, from the directions' results."""
+        """The outputs of `call`, from the directions' results."""
         output = {"losses": {}, "inspect": {}}
         if inspect:
             output["inspect"] = _inspected(results)
@@ -204,7 +205,7 @@ class RecurrentScheme(SharingScheme):
         return output | {"summary": summary}
 
     def _pooled(self, states, mask, task) -> tf.Tensor:
-        """All tokens' states `[G, B, T, H]` as one summary `[G, B, H]`."""
+        """Pools all tokens' states `[G, B, T, H]` to a summary `[G, B, H]`."""
         if self.attention is not None:
             return self.attention(states, mask, task)
         return OVER_TIME[self.pooling](states, mask)
@@ -223,7 +224,7 @@ class RecurrentScheme(SharingScheme):
 
 
 def _inspected(results) -> dict[str, tf.Tensor]:
-    """Hidden states and emissions, named by their direction."""
+    """Hidden states and emissions, with the direction in their names."""
     tensors = {}
     for prefix, result in zip(("forward", "backward"), results):
         for name, value in (result.sequences | result.emitted).items():

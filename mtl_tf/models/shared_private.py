@@ -1,4 +1,4 @@
-"""The shared-private schemes: LSTMs side by side, or one above the other."""
+"""The shared-private schemes: parallel or stacked LSTMs."""
 
 import keras
 
@@ -11,7 +11,7 @@ from mtl_tf.models.scheme import RecurrentScheme
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class ParallelScheme(RecurrentScheme):
-    """PSP-MTL of Chen et al. (2018): a shared LSTM beside one a task.
+    """PSP-MTL of Chen et al. (2018): a shared LSTM parallel to one per task.
 
     The shared-private model of Liu et al. (2017).
 
@@ -21,8 +21,9 @@ class ParallelScheme(RecurrentScheme):
         bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
-    Input and output shapes: see `SharingScheme`; H is twice units, or four
-        times. Of each direction first the shared half, then the private one.
+    Input and output shapes: see `SharingScheme`; H is 2 * units, or 4 * units
+        if bidirectional. In each direction the shared half comes first, then
+        the private one.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, 2 units]`.
 
@@ -46,26 +47,27 @@ class ParallelScheme(RecurrentScheme):
 
     @property
     def output_units(self) -> int:
-        """The size of the summary and of a sequence's elements."""
+        """The size of the summary and of each element of the sequence."""
         return 2 * super().output_units
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SerialScheme(RecurrentScheme):
-    """SSP-MTL of Chen et al. (2018): a shared LSTM feeds one a task.
+    """SSP-MTL of Chen et al. (2018): a shared LSTM feeds one LSTM per task.
 
-    Their equations 6 and 7; see `layers.shared_private` on `private_input`.
+    Their equations 6 and 7; for `private_input` see `layers.shared_private`.
 
     Args:
         tasks: number of tasks.
         units: size of each LSTM.
-        private_input: "shared" (as their Table 3 counts) or "both" (as their
-            equation 7 prints).
+        private_input: "shared" (consistent with the counts in their Table 3) or
+            "both" (as printed in their equation 7).
         bidirectional, pooling, forget_bias: see `RecurrentScheme`. Each
-            direction is a stack of its own.
+            direction is a separate stack.
         init: see `layers.base.check_init`.
 
-    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, units]`.
 

@@ -1,4 +1,4 @@
-"""What a sharing scheme, or a head, of one's own has to pass.
+"""Checks that a user's own sharing scheme or head has to pass.
 
 from mtl_tf.models.testing import check_scheme
 
@@ -27,31 +27,31 @@ def check_scheme(
     size: int = 5,
     entries: Mapping[str, Any] | None = None,
 ) -> SharingScheme:
-    """Checks a sharing scheme on drawn texts.
+    """Checks a sharing scheme on random texts.
 
     It checks that
 
-    * it returns what `SharingScheme` says, of the size `output_units`;
-    * neither more padding nor what stands there changes its outputs, a text
-      without words gives numbers, and a text's outputs do not depend on the
-      texts beside it;
+    * the scheme returns what `SharingScheme` says, with size `output_units`;
+    * neither more padding nor the values at padding change its outputs, a text
+    without words gives finite numbers, and a text's outputs do not depend on
+    the other texts of the batch;
     * the same seed gives the same outputs in training;
-    * a gradient reaches every trainable weight, and of those that belong to
-      tasks (`add(..., stack=(tasks,))`) the slices of the batch's tasks alone;
-    * `get_config` and the weights make the same scheme again;
-    * in a graph, as in an export, it returns the same.
+    * a gradient reaches every trainable weight, and in weights that belong to
+    tasks (`add(..., stack=(tasks,))`) only the slices of the batch's tasks;
+    * `get_config` and the weights recreate the same scheme;
+    * it returns the same in a graph, as in an export.
 
     Args:
         make: makes the scheme, always in the same way.
-        tasks: for how many tasks, two at least.
-        size: D, of the word vectors.
-        entries: what `batch_entries` asks for, by name.
+        tasks: number of tasks, at least two.
+        size: D, the size of the word vectors.
+        entries: the entries that `batch_entries` names.
 
     Returns:
-        The scheme, built.
+        The built scheme.
 
     Raises:
-        AssertionError: it fails; the message says at what.
+        AssertionError: a check fails; the message says which.
     """
     scheme = make()
     options = {"seed": tf.constant([1, 2]), **(entries or {})}
@@ -102,20 +102,20 @@ def check_head(
 
     It checks that the head returns "prediction" and a finite "loss" `[G, B]`,
     that it predicts the same without targets, that a gradient reaches every
-    trainable weight, that `get_config` and the weights make the same head
-    again, and that it returns the same in a graph.
+    trainable weight, that `get_config` and the weights recreate the same head,
+    and that it returns the same in a graph.
 
     Args:
         make: makes the head, always in the same way.
-        encoded: what it reads: "summary" `[G, B, H]`, or "sequence"
+        encoded: the head's input: "summary" `[G, B, H]`, or "sequence"
             `[G, B, T, H]` and "mask" bool `[G, B, T]`.
-        batch: "task" int32 `[G]` and the targets. Every task should be in it.
+        batch: "task" int32 `[G]` and the targets. It should contain every task.
 
     Returns:
-        The head, built.
+        The built head.
 
     Raises:
-        AssertionError: it fails; the message says at what.
+        AssertionError: a check fails; the message says which.
     """
     head = make()
     assert getattr(head, "reads", None) in ("summary", "sequence"), (
@@ -153,7 +153,7 @@ _OF = "of its get_config and its weights must return the same"
 
 
 def _texts(tasks: int, size: int) -> list[tf.Tensor]:
-    """Word vectors, mask and tasks; the last text of each has no words."""
+    """Word vectors, mask and tasks; each task's last text has no words."""
     draw = np.random.default_rng(0)
     lengths = np.array([[4, 2, 0]] * tasks)
     mask = np.arange(4) < lengths[..., None]
@@ -203,7 +203,7 @@ def _check_gradients(scheme, tasks, inputs, run) -> None:
     def gradients(arguments):
         with tf.GradientTape() as tape:
             outputs = run(arguments=arguments, training=True)
-            # Squares: a sum of a softmax has no gradient.
+            # Squares, because the sum of a softmax has no gradient.
             parts = [
                 tf.reduce_sum(t**2) + tf.reduce_sum(t)
                 for t in tf.nest.flatten(outputs)
@@ -237,7 +237,7 @@ def _reach(variables, gradients) -> None:
 
 
 def _check_graph(function, inputs, expected) -> None:
-    """Traces with open axes, as an export does."""
+    """Traces the function with unknown dimensions, as an export does."""
     specs = [
         tf.TensorSpec([None] * min(len(t.shape), 3) + t.shape[3:], t.dtype)
         if len(t.shape) > 1
@@ -259,7 +259,7 @@ def _made_again(layer: keras.layers.Layer) -> Any:
 
 
 def _tensors(outputs: Mapping[str, Any], mask=None) -> dict[str, Any]:
-    """Tensors by name; in a graph they stay what they are."""
+    """The outputs as named tensors; in a graph they are not converted."""
     compared = {
         k: v
         for k, v in outputs.items()
@@ -272,7 +272,7 @@ def _tensors(outputs: Mapping[str, Any], mask=None) -> dict[str, Any]:
 
 
 def _real(outputs: Mapping[str, Any], mask) -> dict[str, np.ndarray]:
-    """The outputs with 0 where a sequence is padding."""
+    """The outputs, with 0 at the padding of sequences."""
     real = np.array(mask)[..., None]
     return {
         k: np.where(real, v, 0) if k == "sequence" else np.array(v)

@@ -11,15 +11,15 @@ from mtl_tf.models.head_type import HeadType, Task
 
 
 class PairHeadType(HeadType):
-    """The head of a type of texts, on pairs of them.
+    """The head of a type of texts, applied to pairs of texts.
 
-    Joined pairs are one text. Of pairs that are encoded apart the head reads
-    [u; v; |u - v|; u * v] of the two summaries (Conneau et al. 2017, section
-    3.1; InferSent), whatever the sharing scheme.
+    A pair that is joined is one text. If the two texts are encoded separately,
+    the head reads [u; v; |u - v|; u * v] of the two summaries (Conneau et al.
+    2017, section 3.1; InferSent), with any sharing scheme.
 
     Args:
-        single: the type of texts.
-        apart: whether the two texts are encoded apart.
+        single: the type for single texts.
+        apart: whether the two texts are encoded separately.
     """
 
     def __init__(self, single: HeadType, apart: bool = True):
@@ -27,7 +27,7 @@ class PairHeadType(HeadType):
         self._apart = apart
 
     def of_tasks(self, tasks: Sequence[Task]) -> "PairHeadType":
-        """Apart or joined, as the tasks' field `pairs` says."""
+        """Sets separate or joined texts, as the tasks' field `pairs` says."""
         forms = {task["pairs"]: task["name"] for task in tasks}
         if len(forms) > 1:
             raise ConfigError(
@@ -39,7 +39,7 @@ class PairHeadType(HeadType):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """One text, or two."""
+        """The prefixes of one text, or of two."""
         return ("", "text_pair_") if self._apart else ("",)
 
     def make(
@@ -52,7 +52,7 @@ class PairHeadType(HeadType):
         return self._single.make(tasks, config, **options)
 
     def units(self, units: int) -> int:
-        """Four times the size where two texts are encoded."""
+        """Four times the size if two texts are encoded."""
         return 4 * units if self._apart else units
 
     def combined(self, read: Sequence[tf.Tensor]) -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""What the multi-task Transformers of Sun (2019) have in common."""
+"""The base class of the multi-task Transformers of Sun (2019)."""
 
 import tensorflow as tf
 
@@ -14,41 +14,41 @@ from mtl_tf.models.scheme import SharingScheme
 class TransformerScheme(SharingScheme):
     """A Transformer that all tasks share, with rows in front of the words.
 
-    Words get positions; then rows of the structure's own, of the size of the
-    word vectors, may be put in front of them, which get no positions. Dropout,
-    a linear map, the blocks and (for pre-norm) a last layer norm follow, as in
-    the code of the thesis.
+    First, positions are added to the words. Then a subclass may put special
+    rows, of the size of the word vectors and without positions, in front of the
+    words. Dropout, a linear map, the blocks and (for pre-norm) a final layer
+    norm follow, as in the code of the thesis.
 
-    The summary is the final state of one of the rows or, without rows, the
-    mean of the words' final states; the sequence is the words' final states.
+    The summary is the final state of one of the rows or, without rows, the mean
+    of the words' final states. The sequence is the words' final states.
 
     Args:
-        tasks: int, how many tasks there are.
+        tasks: int, number of tasks.
         layers: number of blocks.
         units: size H of the states.
-        heads: number of heads of attention; it divides `units`.
+        heads: number of attention heads; it must divide `units`.
         feed_forward: hidden units of the blocks' feed-forward networks.
         dropout: rate of dropout within the blocks.
         input_dropout: rate of dropout on words with positions and on rows.
         positions: "learned" or "sinusoidal".
-        max_positions: how many places have learned positions of their own;
-            words behind them get the last one's.
-        norm: of the blocks, "pre" or "post".
+        max_positions: number of learned positions. Words after the last one get
+            its vector.
+        norm: layer norm of the blocks, "pre" or "post".
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`.
     Masking: padding changes nothing and is 0 in the sequence. A text without
         words has finite outputs; its mean is 0.
     "inspect": "attention_0" .. of the blocks, float32 `[G, B, heads, S, S]`:
-        how much each place (second last axis) reads of each (last axis); S
-        is the rows and then the words. Padding has 0 on both axes.
+        how much each position (second last axis) reads of each other (last
+        axis). S counts the rows and then the words. Padding has 0 on both axes.
 
     Attributes:
         rows: number R of the rows.
     """
 
     rows = 0
-    # XLA gains it little, and matrix products are at home in 16 bits.
+    # XLA brings little here, and matrix products work well in 16 bits.
     static_shapes = False
     half_precision = True
 
@@ -86,7 +86,7 @@ class TransformerScheme(SharingScheme):
 
     @property
     def output_units(self) -> int:
-        """The size of the summary and of a sequence's elements."""
+        """The size of the summary and of each element of the sequence."""
         return self.encoder.blocks[0].attention.units
 
     def build(self, input_shape, *_):
@@ -124,7 +124,7 @@ class TransformerScheme(SharingScheme):
         x, mask_with_rows = self._with_rows(self.cast(embedded), mask, task)
         x = self.input_dropout(x, training=training, seed=seed)
         x = product(x, self.cast(self.kernel)) + self.cast(self.bias)
-        # Where only one row is asked for, the last block computes no other.
+        # If only one row is needed, the last block computes no other.
         whole_text = sequence or inspect or not self.rows
         place = None if whole_text else self.place(task)
         states, attention = self._encode(
@@ -140,7 +140,7 @@ class TransformerScheme(SharingScheme):
         return output | {"summary": self._summary(states, mask, task)}
 
     def _with_rows(self, embedded, mask, task):
-        """Words with positions behind the rows, and where there is either."""
+        """Rows followed by words with positions, and the mask of both."""
         x = self.positions(embedded, mask)
         if not self.rows:
             return x, mask
@@ -151,7 +151,7 @@ class TransformerScheme(SharingScheme):
         return x, tf.concat([row_mask, mask], 2)
 
     def _encode(self, x, mask, place, training, seed, inspect):
-        """States and weights of attention; the groups share all of it."""
+        """States and attention weights; all groups share all weights."""
         if place is not None:
             place = tf.repeat(place, tf.shape(x)[1])
         states, attention = self.encoder(
@@ -185,14 +185,14 @@ class TransformerScheme(SharingScheme):
 
 
 def _merged(x: tf.Tensor) -> tf.Tensor:
-    """`[G, B, ...]` as `[G * B, ...]`."""
+    """Reshapes `[G, B, ...]` to `[G * B, ...]`."""
     shape = tf.shape(x)
     flat = tf.reshape(x, tf.concat([[shape[0] * shape[1]], shape[2:]], 0))
     return tf.ensure_shape(flat, [None, *x.shape[2:]])
 
 
 def _parted(flat: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-    """`[G * B, ...]` as `[G, B, ...]`, with G and B those of `like`."""
+    """Reshapes `[G * B, ...]` to `[G, B, ...]`, with G and B of `like`."""
     shape = tf.concat([tf.shape(like)[:2], tf.shape(flat)[1:]], 0)
     return tf.ensure_shape(
         tf.reshape(flat, shape), [*like.shape[:2], *flat.shape[1:]]
@@ -200,7 +200,7 @@ def _parted(flat: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
 
 
 def _maps(attention, mask) -> dict[str, tf.Tensor]:
-    """The weights `[G, B, heads, S, S]`, 0 where either is padding."""
+    """Attention weights `[G, B, heads, S, S]`, 0 where either is padding."""
     both_real = mask[:, :, None, :, None] & mask[:, :, None, None, :]
     return {
         f"attention_{number}": tf.where(both_real, weights, 0)

@@ -1,4 +1,4 @@
-"""Transformers whose tasks part at every layer: L-I and L-E."""
+"""Transformers with task-specific states at every layer: L-I and L-E."""
 
 import keras
 
@@ -8,16 +8,15 @@ from mtl_tf.models.transformer import TransformerScheme
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class LayerwiseImplicitScheme(TransformerScheme):
-    """L-I: the row in front is the task's own; its final state is read.
+    """L-I: each text gets a row of its task, whose final state is read.
 
-    Sun (2019), section 3.2.3: a task has a representation of its own at every
-    layer, and the tasks meet only in the weights of the layers. Where they
-    have the same number of labels they may share a head, too
-    (`config.model.head.sharing`).
+    Sun (2019), section 3.2.3: a task has its own representation at every layer,
+    and the tasks share only the weights of the layers. Tasks with the same
+    number of labels may also share a head (`config.model.head.sharing`).
 
-    The task embedding is private, one slice a task. A sequence consists of
-    the words' states, which the task's row reaches at every layer: tagging
-    with it is our addition.
+    The task embedding is private, one slice per task. A sequence consists of
+    the words' states, which the task's row influences at every layer. Using it
+    for tagging is our addition.
 
     Args and outputs: see `TransformerScheme`; there is one row.
 
@@ -43,15 +42,14 @@ class LayerwiseImplicitScheme(TransformerScheme):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class LayerwiseExplicitScheme(TransformerScheme):
-    """L-E: a CLS row for every task in front; a task reads its own.
+    """L-E: every text gets one CLS row per task; a task reads its own row.
 
-    Sun (2019), section 3.2.4: a text is seen by all tasks at once, and at
-    every layer a task's row may attend to what the other tasks' rows made of
-    it.
+    Sun (2019), section 3.2.4: all tasks read a text at once. At every layer a
+    task's row may attend to the other tasks' rows.
 
-    All rows stand in front of every text, whatever its task: each step trains
-    all of them, so that they are shared weights, not private ones. Tagging
-    with the words' states is our addition.
+    Every text has all rows, whatever its task. Each step therefore trains all
+    rows, so they are shared weights, not private ones. Tagging with the words'
+    states is our addition.
 
     Args and outputs: see `TransformerScheme`; R is `tasks`.
 
@@ -64,13 +62,14 @@ class LayerwiseExplicitScheme(TransformerScheme):
 
     @property
     def rows(self) -> int:
-        """One for each task."""
+        """One row per task."""
         return self.tasks
 
     def build_rows(self, size: int) -> None:
         """Makes the CLS rows, `[tasks, D]`."""
         self.cls = self.add("cls", self.tasks, size)
-        # Not private, but a run that starts from another takes them by name.
+        # Not private, but a run that starts from another one copies them by
+        # task name.
         self.cls.rows_of_tasks = True
 
     def make_rows(self, task):

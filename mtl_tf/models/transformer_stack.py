@@ -1,4 +1,4 @@
-"""Transformers whose tasks part above the last layer: S-P and S-C."""
+"""Transformers with only task-specific heads: S-P and S-C."""
 
 import keras
 
@@ -10,9 +10,9 @@ class StackPoolingScheme(TransformerScheme):
     """S-P: the mean of the words' final states is the text's vector.
 
     Sun (2019), section 3.2.1, equations 3-6 and 3-7, where a multi-layer
-    perceptron reads the mean (`config.model.head.hidden_units`). Hard sharing:
-    only the heads belong to tasks. Tasks that are trained separately are the
-    thesis's single-task Transformers.
+    perceptron reads the mean (`config.model.head.hidden_units`). This is hard
+    sharing: only the heads belong to tasks. Tasks that are trained separately
+    are the thesis's single-task Transformers.
 
     Args and outputs: see `TransformerScheme`; there are no rows.
 
@@ -29,10 +29,10 @@ class StackCLSScheme(TransformerScheme):
     """S-C: the final state of a CLS row in front is the text's vector.
 
     Sun (2019), section 3.2.2, equation 3-8, after BERT (Devlin et al. 2019).
-    Hard sharing: only the heads belong to tasks.
+    This is hard sharing: only the heads belong to tasks.
 
-    Args and outputs: see `TransformerScheme`; the one row is the same for all
-    tasks.
+    Args and outputs: see `TransformerScheme`; the single row is the same for
+        all tasks.
 
     Example:
         ```python

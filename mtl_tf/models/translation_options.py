@@ -1,4 +1,4 @@
-"""What the config says of a translation model, completed and checked."""
+"""The options of a translation model, completed and checked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,14 +24,14 @@ OUTPUT = {"name": "full", "samples": 0}
 
 
 def checked(model_config: Mapping) -> dict[str, Any]:
-    """All fields of a model, also those of "dropout" and "output".
+    """All fields of a model, including those of "dropout" and "output".
 
     Args:
         model_config: see `multi_target.build_translation_model`.
 
     Raises:
-        ConfigError: a field or a name is unknown, or "output" is wrong.
-            Layers check the other values.
+        ConfigError: a field or a name is unknown, or "output" is wrong. The
+            layers check the other values.
     """
     config = completed("model", model_config, DEFAULTS)
     checks.one_of("model.name", config["name"], ["multi_target"])
@@ -46,10 +46,10 @@ def targets(pairs: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
 
     Args:
         pairs: names such as "en-de".
-        sizes: by target language, of its vocabulary.
+        sizes: vocabulary sizes by target language.
 
     Raises:
-        ConfigError: a pair is not named so, its target is unknown, the
+        ConfigError: a pair's name has another form, its target is unknown, the
             sources differ, or two pairs have the same target.
     """
     if not pairs:
@@ -71,7 +71,7 @@ def targets(pairs: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
 
 
 def _check_output(output: Mapping) -> None:
-    """Samples of the output layer are 0 for all of the vocabulary."""
+    """Checks the output layer; "samples" 0 means the whole vocabulary."""
     checks.one_of("model.output.name", output["name"], ["full", "sampled"])
     name = "model.output.samples"
     if output["name"] == "sampled":

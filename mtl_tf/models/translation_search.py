@@ -1,4 +1,4 @@
-"""How a model with an encoder and decoders translates: by beam search."""
+"""Translation by beam search, for models with an encoder and decoders."""
 
 import dataclasses
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from mtl_tf.layers.gru_encoder import GRUEncoder
 
 @dataclasses.dataclass(frozen=True)
 class TranslationSearch:
-    """Looks for the best translations of sources.
+    """Searches the best translations of sources.
 
     Attributes:
         beam, n_best, length_penalty, attention: see
@@ -32,10 +32,10 @@ class TranslationSearch:
     def __call__(
         self, encoder: GRUEncoder, decoder: AttentionDecoder, tokens: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """What `MultiTargetModel.translate` returns.
+        """Returns the results of `MultiTargetModel.translate`.
 
         Args:
-            encoder, decoder: of the languages.
+            encoder, decoder: those of the two languages.
             tokens: int32 `[B, S]`, 0 is padding.
 
         Raises:
@@ -52,7 +52,8 @@ class TranslationSearch:
             hidden, read, weights = decoder.advance(
                 last, state["hidden"], memory
             )
-            # The output layer is most of the work: only for open hypotheses.
+            # The output layer is most of the work, so only open hypotheses use
+            # it.
             read = tf.gather_nd(read, places)
             log_probabilities = decoder.output_layer.log_probabilities(read)
             return {"hidden": hidden}, log_probabilities, weights
@@ -66,8 +67,8 @@ class TranslationSearch:
         )
         start = {"hidden": decoder.start(encoded)["hidden"][0]}
         translations = search(start, tf.where(has_words, most, 1))
-        # A decoder without a source writes some frequent sentence; nothing is
-        # the only translation of nothing.
+        # A decoder without a source would generate some frequent sentence. The
+        # only translation of an empty source is the empty one.
         has_words = has_words[:, None]
         of_nothing = tf.where(tf.range(self.n_best) > 0, float("-inf"), 0.0)
         return translations | {
@@ -78,9 +79,9 @@ class TranslationSearch:
 
 
 class SearchGraphs:
-    """A graph for every search and decoder, made when it is asked for.
+    """Graphs for each combination of search and decoder, made on demand.
 
-    It is an object that Keras does not look into.
+    As a separate object it is not tracked by Keras.
     """
 
     def __init__(self):
@@ -93,7 +94,7 @@ class SearchGraphs:
         decoder: AttentionDecoder,
         tokens: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
-        """What the search returns; arguments as there."""
+        """Runs the search; arguments and result as in `TranslationSearch`."""
         key = search, decoder.name
         if key not in self._graphs:
             self._graphs[key] = tf.function(
@@ -105,21 +106,21 @@ class SearchGraphs:
 
 
 def most_tokens(limit: int | tuple[float, int], words: tf.Tensor) -> tf.Tensor:
-    """The most tokens of translations, int32, of sources of so many tokens.
+    """Maximum number of target tokens for the given source lengths, int32.
 
     Args:
-        limit: as `checked_limit` takes it.
-        words: int32, any shape.
+        limit: see `checked_limit`.
+        words: source lengths, int32, any shape.
     """
     a, b = checked_limit(limit)
     return tf.cast(a * tf.cast(words, tf.float32) + b, tf.int32)
 
 
 def checked_limit(limit: int | tuple[float, int]) -> tuple[float, int]:
-    """`(a, b)`: a source of n tokens has at most a n + b target tokens.
+    """Limit as `(a, b)`: a source of n tokens gets at most a n + b tokens.
 
     Args:
-        limit: that pair, or a number for sources of any length.
+        limit: such a pair, or one number for sources of any length.
 
     Raises:
         ConfigError: a value is wrong.

@@ -1,25 +1,24 @@
-"""Batches: the plan of all steps, and the tf.data that carries it out.
+"""Batches: the plan of all steps, and the tf.data that follows it.
 
 The plan is a pure function of the step number: which tasks, which rows, which
-padded length. The data set is a map over step numbers that asks the plan for a
-few hundred steps at once and gathers their rows. So it starts at
-any step at once, a resumed run sees what an uninterrupted one saw, and there
-is no stream per task to skip forward (the form `choose_from_datasets` takes).
+padded length. The dataset maps step numbers: it asks the plan for a few hundred
+steps at once and gathers their rows. So it starts at any step immediately, and
+a resumed run sees the same batches as an uninterrupted one. No per-task streams
+need skipping (as with `choose_from_datasets`).
 
-A batch is a dict of tensors: what every batch has,
+A batch is a dict of tensors. Every batch has
 
     task        int32   [G]        the task of each group
     weight      float32 [G, B]     0 on padding rows, else 1
     normalizer  float32 [G]        real examples of the group in the global
-                                   batch; 1 where there are none, so that it
-                                   always divides
+                                   batch; at least 1, as it is a divisor
     step        int64   scalar
 
-and the columns of the encoded splits, [G, B, ...], with a time axis
-[G, B, T, ...]; 0 is padding. A run of tasks with different features has all of
-them in all batches (`encoded_split.alike`). What the columns are follows from
-the features that a task type declares, such as "tokens", "characters",
-"casing" and "label"; each time axis has a length T of its own.
+and the columns of the encoded splits, [G, B, ...], or with a time axis
+[G, B, T, ...]; 0 is padding. If tasks have different features, all batches have
+the features of all tasks (`encoded_split.alike`). The columns, such as
+"tokens", "characters", "casing" and "label", follow from the features that a
+task type declares. Each time axis has its own length T.
 """
 
 import functools
@@ -69,26 +68,25 @@ def training_dataset(
     stop_step: int | None = None,
     part: range | None = None,
 ) -> tf.data.Dataset:
-    """The batches of a run from a step on.
+    """The batches of a run from some step on.
 
     Args:
-        plan: the plan of the run.
+        plan: the run's plan.
         start_step: the step of the first batch; any step costs the same.
-        replicas: R: every step comes as R batches one after another, with the
-            rows 0 to B/R - 1, then B/R to 2 B/R - 1, ... Their `normalizer`
-            counts the rows of all R.
-        stop_step: the step after the last one; None: without end.
-        part: the replicas of this process, if it has not all of them: only
-            their pieces come.
+        replicas: R: every step gives R consecutive batches, with the rows 0 to
+            B/R - 1, then B/R to 2 B/R - 1, ... Their `normalizer` counts the
+            rows of all R.
+        stop_step: the step after the last one; None for no end.
+        part: this process's replicas, if not all; only their pieces are made.
 
     Returns:
-        A data set of batches as described at the top of this file, shapes
-        [G, B / R] and [G, B / R, None]; without `plan.static_shapes` or
-        where B varies, [G, None] and [G, None, None].
+        A dataset of batches as described at the top of this file, of shapes [G,
+        B / R] and [G, B / R, None]. Without `plan.static_shapes`, or if B
+        varies, [G, None] and [G, None, None].
 
     Raises:
-        ConfigError: B is not a multiple of `replicas`, or `replicas` > 1
-            without static shapes.
+        ConfigError: B is no multiple of `replicas`, or `replicas` > 1 without
+            static shapes.
     """
     _check_replicas(plan, replicas)
     stop = np.iinfo(np.int64).max if stop_step is None else stop_step
@@ -98,7 +96,7 @@ def training_dataset(
     chunks = tf.data.Dataset.range(start_step, stop, _STEPS_AT_ONCE).map(
         functools.partial(_plan_chunk, plan, replicas, part, stop)
     )
-    # Two calls keep ahead of training without taking its cores.
+    # Two calls stay ahead of training without taking its cores.
     return fixed(
         chunks.prefetch(1)
         .unbatch()
@@ -128,7 +126,7 @@ def _check_replicas(plan: BatchPlan, replicas: int) -> None:
 def _plan_chunk(
     plan: BatchPlan, replicas: int, part: range, stop: int, start: tf.Tensor
 ) -> dict[str, tf.Tensor]:
-    """The plan of the steps from `start` on, one row a replica and step."""
+    """The plan of the steps from `start` on, one row per replica and step."""
 
     def compute(first: np.int64) -> list[np.ndarray]:
         last = int(min(first + _STEPS_AT_ONCE, stop))
@@ -157,24 +155,24 @@ def _plan_chunk(
 def plan_pieces(
     plan: BatchPlan, start: int, stop: int, replicas: int, part: range
 ) -> dict[str, np.ndarray]:
-    """What batches are made from, step by step, replica by replica.
+    """What batches are made from, by step and then by replica.
 
     Args:
-        plan: the plan of the run.
+        plan: the run's plan.
         start: the first step.
         stop: the step after the last one.
         replicas: see `training_dataset`.
         part: see `training_dataset`.
 
     Returns:
-        For each of n = (stop - start) x len(part) pieces `task` int32 [n, G],
+        For each of n = (stop - start) x len(part) pieces: `task` int32 [n, G],
         `length` int32 [n] or [n, axes], `rows` int32 [n, G, B / R] with -1 for
-        padding, `normalizer` float32 [n, G], `step` int64 [n], and `size`
-        int32 [n]: how many of the rows there are, where B varies.
+        padding, `normalizer` float32 [n, G], `step` int64 [n], and, if B
+        varies, `size` int32 [n], the number of rows.
     """
     steps = plan.steps(start, stop)
     real = np.sum(steps.rows >= 0, axis=2)
-    # Replica r has the rows from r B / R on; after its last come padding rows.
+    # Replica r has the rows from r B / R on, and then padding rows.
     sizes = steps.sizes // replicas
     places = np.arange(plan.batch_size // replicas)
     inside = places < sizes[:, None]
@@ -199,12 +197,12 @@ def plan_pieces(
 def make_batch(
     store: Store, static_shapes: bool, plan: dict[str, tf.Tensor]
 ) -> Batch:
-    """A batch of a piece of the plan.
+    """The batch of one piece of the plan.
 
     Args:
         store: the examples.
-        static_shapes: of the plan.
-        plan: one of `plan_pieces`; `size` only where B varies.
+        static_shapes: the plan's `static_shapes`.
+        plan: one piece of `plan_pieces`; `size` only if B varies.
     """
     rows, length = plan["rows"], plan["length"]
     if not static_shapes:
@@ -230,11 +228,11 @@ def evaluation_batches(
     trim: bool = False,
     cells: int = EVALUATED_CELLS,
 ) -> Iterator[Batch]:
-    """The batches of one split, every row once, from short texts to long ones.
+    """The batches of a split, every row once, from short to long texts.
 
-    They are made in Python, one after another: a data set would first trace
-    its functions, which takes longer than all batches of a small split, and
-    rows are gathered in less than a hundredth of the time of a forward pass.
+    They are made in Python, one by one. A dataset would first trace its
+    functions, which takes longer than all batches of a small split; gathering
+    rows takes less than a hundredth of the time of a forward pass.
 
     Args:
         split: the encoded split; it may be empty.
@@ -243,18 +241,19 @@ def evaluation_batches(
             texts are smaller; see `evaluation_sizes`.
         boundaries: padded lengths; the last is doubled until the longest text
             fits.
-        axes: the time axes that the boundaries are of, in their order; the
-            split may have some of them only. By default those of the split.
-        trim: pad to the longest text of a batch, not to the bucket: few texts
-            need no few shapes.
-        cells: of a batch at most, with padding, if it has several examples.
+        axes: the time axes of the boundaries, in order, of which the split may
+            lack some. By default the axes of the split.
+        trim: pad to the longest text of a batch, not to the bucket. This suits
+            few texts, for which many shapes are no cost.
+        cells: the most cells of a batch, with padding, unless it has only one
+            example.
 
     Yields:
         Batches as described at the top of this file, with G = 1, and `row`
-        int32 [1, B]: the row's place in the split, -1 for padding rows.
+        int32 [1, B]: the index of the row in the split, -1 for padding rows.
 
     Raises:
-        ConfigError: a wrong `batch_size` or `boundaries`.
+        ConfigError: wrong `batch_size` or `boundaries`.
     """
     checks.positive_integer("evaluation.batch_size", batch_size)
     boundaries = check_boundaries(boundaries)

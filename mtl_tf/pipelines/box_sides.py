@@ -1,28 +1,28 @@
-"""Boxes of several lengths whose sides move while that saves padding."""
+"""Moves the sides of boxes of several lengths to save padding."""
 
 import numpy as np
 
-# A dozen are enough for real corpora; each costs less than the one before.
+# A dozen rounds are enough for real corpora; each is cheaper than the last.
 _MOST_ROUNDS = 100
 
 
 def moved(
     boxes: np.ndarray, lengths: np.ndarray, multiple: int
 ) -> list[list[int]]:
-    """Moves the sides of boxes, one at a time, to where padding is least.
+    """Moves the sides of boxes, one at a time, to minimise padding.
 
-    A side moves between those of the boxes before and after it, so that the
-    lengths of an axis never fall from box to box. The last box keeps its
-    sides. Rounds over all sides go on until none of them saves padding.
+    A side moves between those of the previous and the next box, so lengths of
+    an axis never fall from box to box. The last box keeps its sides. Rounds
+    over all sides continue until none of them saves padding.
 
     Args:
-        boxes: integers [boxes, axes], multiples of `multiple`; none falls, no
-            two are the same, and the last one holds all examples.
+        boxes: integers [boxes, axes], multiples of `multiple`. No side falls,
+            no two boxes are equal, and the last one holds all examples.
         lengths: integers [examples, axes].
         multiple: sides stay multiples of it.
 
     Returns:
-        As many boxes, with no more cells for the examples.
+        As many boxes, with at most as many cells for the examples.
     """
     boxes = np.array(boxes, np.int64) // multiple
     needed = np.maximum(-(-np.asarray(lengths, np.int64) // multiple), 1)
@@ -41,7 +41,7 @@ def _move_sides(
 ) -> None:
     """Moves the sides of one axis in place, box by box."""
     others = np.arange(boxes.shape[1]) != axis
-    # The first box that holds an example but for this axis.
+    # The first box that holds an example, if this axis is ignored.
     first = np.zeros(len(needed), np.int64)
     for other in np.flatnonzero(others):
         places = np.searchsorted(boxes[:, other], needed[:, other])
@@ -51,7 +51,7 @@ def _move_sides(
         low = boxes[place - 1, axis] if place else 1
         high, now = boxes[place + 1, axis], boxes[place, axis]
         sides = np.arange(low, high + 1)
-        # Up to the side they are in this box, above it in the next one.
+        # Up to this side, examples are in this box, and above it in the next.
         either = (first <= place) & (lengths <= high)
         either &= (first == place) | (lengths > (low if place else 0))
         inside = np.bincount(

@@ -1,8 +1,8 @@
 """Length buckets: few padded lengths, so that XLA compiles few shapes.
 
-Where examples have several time axes, such as source and target, a bucket has
-a length for each. None of them falls from one bucket to the next, so that what
-fits a bucket fits all later ones, and one order of buckets serves all axes.
+For examples with several time axes, such as source and target, a bucket has a
+length for each. No length falls from one bucket to the next. So what fits a
+bucket fits all later ones, and one order of buckets serves all axes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from mtl_tf.core.names import look_up
 from mtl_tf.pipelines import box_sides
 
 Boundaries = Sequence[int] | Sequence[Sequence[int]]
-#: Of all tasks together, or by the names of tasks that have their own.
+#: For all tasks together, or by name for tasks with their own.
 TaskBoundaries = Boundaries | Mapping[str, Boundaries]
 
-# The dynamic program is quadratic in the number of candidate boundaries.
+# The dynamic programme is quadratic in the number of candidates.
 _MOST_CANDIDATES = 1024
 
 
@@ -28,25 +28,24 @@ def choose_boundaries(
 ) -> list[int]:
     """Chooses the padded lengths that need the least padding.
 
-    An example is padded to the first boundary that is not below its length.
-    Among all sets of at most `count` multiples of `multiple`, the returned one
-    has the least total padding over `lengths` (dynamic programming over the
-    histogram of lengths). Where the lengths spread over more than 1024
-    multiples, `multiple` is doubled until they do not.
+    An example is padded to the first boundary that is at least its length. The
+    result has the least total padding over `lengths` of all sets of at most
+    `count` multiples of `multiple` (dynamic programming over the histogram of
+    lengths). If the lengths spread over more than 1024 multiples, `multiple` is
+    doubled until they do not.
 
     Args:
         lengths: integers [examples], in tokens.
-        count: the most boundaries, >= 1.
-        max_length: lengths are cut here, and no boundary lies above (0: no
-            cut).
+        count: the largest number of boundaries, >= 1.
+        max_length: lengths are cut here, and no boundary is larger (0: no cut).
         multiple: boundaries are multiples of it (or `max_length` itself), so
             that different data share shapes.
 
     Returns:
-        Increasing boundaries; the last is not below any length after the cut.
+        Increasing boundaries; the last is at least every length after the cut.
 
     Raises:
-        ConfigError: a wrong `count`, `max_length` or `multiple`, or no lengths.
+        ConfigError: wrong `count`, `max_length` or `multiple`, or no lengths.
     """
     checks.positive_integer("buckets", count)
     checks.not_negative_integer("max_length", max_length)
@@ -63,22 +62,22 @@ def choose_boxes(
 ) -> list[list[int]]:
     """Chooses buckets of several lengths that need little padding.
 
-    Examples are put in the order of their longest axis, with the axes brought
-    to one mean. A bucket is the smallest that holds all examples up to some
-    place of that order; the places are chosen as `choose_boundaries` does. Of
-    three axes or more, sides are then moved; see `box_sides`.
+    Examples are sorted by their longest axis, after scaling the axes to one
+    mean. A bucket is the smallest that holds all examples up to some place of
+    that order; the places are chosen as in `choose_boundaries`. For three or
+    more axes, sides are then moved; see `box_sides`.
 
     Args:
         lengths: integers [examples, axes].
-        count: the most buckets, >= 1.
+        count: the largest number of buckets, >= 1.
         multiple: boundaries are multiples of it; doubled until there are at
-            most 1024 buckets to choose from.
+            most 1024 candidates.
 
     Returns:
-        The lengths of each bucket, none of them ever falling.
+        The lengths of each bucket; none of them falls.
 
     Raises:
-        ConfigError: a wrong `count` or `multiple`, or no lengths.
+        ConfigError: wrong `count` or `multiple`, or no lengths.
     """
     checks.positive_integer("buckets", count)
     checks.positive_integer("multiple", multiple)
@@ -91,7 +90,7 @@ def choose_boxes(
         boxes, examples = np.unique(boxes, axis=0, return_counts=True)
         if len(boxes) <= _MOST_CANDIDATES:
             chosen = _cheapest(boxes.sum(axis=1), examples, count)
-            if boxes.shape[1] < 3:  # Runs on pairs keep their buckets.
+            if boxes.shape[1] < 3:  # Keeps the buckets of runs on pairs.
                 return boxes[chosen].tolist()
             return box_sides.moved(boxes[chosen], lengths, multiple)
         multiple *= 2
@@ -104,24 +103,24 @@ def make_boundaries(
     multiple: int = 0,
     axes: Sequence[str] = ("text",),
 ) -> list:
-    """Boundaries from a config's `pipeline.buckets`.
+    """The boundaries for a config's `pipeline.buckets`.
 
     Args:
-        buckets: how many to choose, or the boundaries themselves; for several
-            axes also one number for all axes of each.
-        lengths: integers [examples], the training texts' lengths in tokens;
-            of several time axes [examples, axes].
-        max_length: where texts are cut (0: no cut).
-        multiple: boundaries that are chosen are multiples of it (0: 8, and 4
-            of several axes).
-        axes: the time axes' names, for messages.
+        buckets: the number of boundaries to choose, or the boundaries
+            themselves; for several axes, each may be one number for all axes.
+        lengths: integers [examples], the training texts' lengths in tokens; for
+            several time axes [examples, axes].
+        max_length: the length that texts are cut to (0: no cut).
+        multiple: chosen boundaries are multiples of it (0: 8, or 4 for several
+            axes).
+        axes: the names of the time axes, for messages.
 
     Returns:
         Increasing boundaries.
 
     Raises:
-        ConfigError: the boundaries do not increase or are of another number
-            of axes, or a text is longer.
+        ConfigError: boundaries do not increase or have another number of axes,
+            or a text is longer.
     """
     several = np.ndim(lengths) == 2
     if isinstance(buckets, (int, float)):
@@ -150,19 +149,18 @@ def make_boundaries(
 def make_task_boundaries(
     buckets: int, lengths: Mapping[str, np.ndarray], *args: Any
 ) -> dict[str, list]:
-    """Boundaries of each task, of `pipeline.buckets_per_task`.
+    """The boundaries of each task, for `pipeline.buckets_per_task`.
 
     Args:
-        buckets: how many to choose for each task.
-        lengths: by the task's name, as in `make_boundaries`.
-        *args: the further arguments of `make_boundaries`.
+        buckets: the number of boundaries for each task.
+        lengths: by task name, as for `make_boundaries`.
+        *args: the other arguments of `make_boundaries`.
 
     Returns:
-        Increasing boundaries by the task's name.
+        Increasing boundaries by task name.
 
     Raises:
-        ConfigError: `buckets` are boundaries themselves, or a task has no
-            lengths.
+        ConfigError: `buckets` are boundaries, or a task has no lengths.
     """
     if not isinstance(buckets, (int, float)):
         raise ConfigError(
@@ -180,7 +178,7 @@ def of_task(boundaries: TaskBoundaries, name: str) -> list:
     """The boundaries of a task: its own, or those of all tasks.
 
     Raises:
-        ConfigError: others have their own, but not this task.
+        ConfigError: other tasks have their own, but this one has not.
     """
     if isinstance(boundaries, Mapping):
         boundaries = look_up(name, boundaries, "task with buckets of its own")
@@ -207,14 +205,14 @@ def check_boundaries(boundaries: Boundaries) -> list:
     """Returns `boundaries` as a list of integers, or of lists of them.
 
     Raises:
-        ConfigError: unless they are positive integers that increase, or lists
-            of such, of equal length, none of which falls.
+        ConfigError: they are not increasing positive integers, nor lists of
+            such, of equal length, in which no axis falls.
     """
     try:
         values = np.array(list(boundaries), np.float64)
     except (TypeError, ValueError):
         values = np.zeros([0])
-    # A list of one length each is neither of the two.
+    # A list of lists of one length is neither of the two.
     right = values.size and values.ndim <= 2 and values.shape[1:] != (1,)
     if right:
         sides = values.reshape(len(values), -1)
@@ -235,14 +233,14 @@ def check_boundaries(boundaries: Boundaries) -> list:
 
 
 def extend_boundaries(boundaries: Boundaries, longest: Any) -> list:
-    """Doubles the last boundary until no text up to `longest` lies above.
+    """Doubles the last boundary until every text up to `longest` fits.
 
-    Texts to score may be longer than every training text; doubling keeps the
+    Texts to score may be longer than all training texts. Doubling keeps the
     number of new shapes small.
 
     Args:
-        boundaries: lengths, or pairs of them.
-        longest: the longest text, or of pairs the longest of both sides.
+        boundaries: lengths, or pairs of lengths.
+        longest: the largest length; for pairs, that of each side.
     """
     boundaries = list(boundaries)
     while np.any(np.less(boundaries[-1], longest)):
@@ -251,14 +249,14 @@ def extend_boundaries(boundaries: Boundaries, longest: Any) -> list:
 
 
 def of_axes(boundaries: Boundaries, places: Sequence[int]) -> list:
-    """The boundaries of some of the axes alone.
+    """The boundaries of only some axes.
 
     Args:
-        boundaries: of any form.
-        places: of the axes that are wanted.
+        boundaries: in any form.
+        places: the indices of the axes.
 
     Returns:
-        Lengths of one axis, or lists of several; each once.
+        Lengths of one axis, or lists for several, without repetition.
     """
     boxes = np.asarray(boundaries).reshape(len(boundaries), -1)
     chosen = np.unique(boxes[:, list(places)], axis=0)
@@ -266,12 +264,12 @@ def of_axes(boundaries: Boundaries, places: Sequence[int]) -> list:
 
 
 def bucket_of(lengths: np.ndarray, boundaries: Boundaries) -> np.ndarray:
-    """The index of the first boundary that is not below each length.
+    """The index of the first boundary that is at least each length.
 
     Args:
-        lengths: integers [examples], none above the last boundary; of pairs
+        lengths: integers [examples], at most the last boundary; for pairs
             [examples, 2].
-        boundaries: increasing lengths, or pairs of them.
+        boundaries: increasing lengths, or pairs of lengths.
 
     Returns:
         int32 [examples].
@@ -293,7 +291,7 @@ def _cut(lengths: np.ndarray, max_length: int) -> np.ndarray:
 def _candidates(
     lengths: np.ndarray, max_length: int, multiple: int
 ) -> np.ndarray:
-    """The rounded lengths that occur; the best boundaries are among them."""
+    """The rounded lengths that occur; they include the best boundaries."""
     while True:
         rounded = np.maximum(-(-lengths // multiple), 1) * multiple
         if max_length:
@@ -309,9 +307,9 @@ def _cheapest(
 ) -> list[int]:
     """Indices of the candidates with the fewest cells (tokens and padding).
 
-    `cells[j]`: the fewest cells for the examples up to candidate j with j as
-    the last of exactly as many boundaries as rounds went by. Every candidate
-    has examples, so each further boundary saves cells.
+    `cells[j]` is the fewest cells for the examples up to candidate j, if j is
+    the last boundary and their number is that of the rounds so far. Every
+    candidate has examples, so each further boundary saves cells.
     """
     total = np.cumsum(examples).astype(np.float64)  # exact up to 2^53
     cells = total * candidates

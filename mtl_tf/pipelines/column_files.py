@@ -1,9 +1,9 @@
-"""Columns that grow part by part in files, and can be continued after a kill.
+"""Files of columns that grow part by part, and survive a kill.
 
-A column is a file of values, as NumPy has them in memory, and a ragged one
-also a file of offsets. Every so many examples the files are flushed to the
-disk, and then it is noted how far they are: what a killed process wrote after
-its last note is cut off.
+A column is a file of values, in NumPy's memory format; a ragged column has also
+a file of offsets. After each `_EXAMPLES_A_NOTE` examples, the files are flushed
+to disk, and a note says how long they are. On resuming, anything that a killed
+process wrote after its last note is cut off.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.pipelines.encoded_split import Column
 
 _NOTE = "written.json"
-# Less than a second of work, against milliseconds for a note.
+# Less than a second of work, while a note takes milliseconds.
 _EXAMPLES_A_NOTE = 1 << 15
 _OFFSET = np.dtype(np.int64)
 
@@ -27,14 +27,14 @@ Description = dict[str, Any]
 
 
 class ColumnFiles(contextlib.ExitStack):
-    """The files of some columns; entering takes up what was noted of them.
+    """The files of some columns; entering resumes from the last note.
 
     Args:
-        directory: where they are.
-        axes: by column, as of `ExampleEncoder`; others are not written.
+        directory: the files' directory.
+        axes: by column, as for `ExampleEncoder`; other columns are not written.
 
     Attributes:
-        examples: how many have been written.
+        examples: the number of examples written.
     """
 
     def __init__(self, directory: str, axes: Mapping[str, str]):
@@ -54,7 +54,7 @@ class ColumnFiles(contextlib.ExitStack):
         self._columns[key] = self.enter_context(column)
 
     def append(self, part: Mapping[str, Column]) -> None:
-        """Writes the columns of further examples."""
+        """Appends the columns of further examples."""
         for key in self._axes.keys() & part.keys():
             if key not in self._columns:
                 self._open(key, _of_none(part[key], self._axes[key]))
@@ -71,7 +71,7 @@ class ColumnFiles(contextlib.ExitStack):
         self._noted = self.examples
 
     def forget(self) -> None:
-        """Removes the note, when all is written."""
+        """Removes the note after everything is written."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(self._directory, _NOTE))
 
@@ -86,7 +86,7 @@ class ColumnFiles(contextlib.ExitStack):
 
 
 def _noted(directory: str) -> dict[str, Description]:
-    """What was noted of columns, {} if the files are not that long."""
+    """The noted columns; {} if the files are shorter than the note says."""
     try:
         noted = files.read_json(os.path.join(directory, _NOTE))
         for key, description in noted.items():
@@ -111,18 +111,18 @@ def _of_none(column: Column, axis: str) -> Description:
 
 
 def _sizes(description: Description) -> dict[str, int]:
-    """Bytes of each file of a column, by the ending of its name."""
+    """The bytes of each file of a column, by file ending."""
     values = np.dtype(description["dtype"]).itemsize
     sizes = {".values": values * int(np.prod(description["shape"]))}
     if description["ragged"]:
-        # Those of no example are one: 0.
+        # Without examples there is no offset, not even the first 0.
         ends = description["examples"] + bool(description["examples"])
         sizes[".offsets"] = _OFFSET.itemsize * ends
     return sizes
 
 
 class _ColumnFile(contextlib.ExitStack):
-    """Writes one column behind what its description says is there."""
+    """Appends to the file of one column, after its described content."""
 
     def __init__(self, path: str, description: Description):
         super().__init__()
@@ -145,7 +145,7 @@ class _ColumnFile(contextlib.ExitStack):
         return file
 
     def append(self, column: Column) -> None:
-        """Writes more examples."""
+        """Appends examples."""
         items, *inner = self.description["shape"]
         self._files[0].write(column.values.tobytes())
         if column.offsets is not None:
@@ -158,7 +158,7 @@ class _ColumnFile(contextlib.ExitStack):
         }
 
     def flush(self) -> None:
-        """Has on the disk what was written."""
+        """Forces everything written to disk."""
         for file in self._files:
             _flushed(file)
 

@@ -1,4 +1,4 @@
-"""Encoding of examples into files, in one pass that keeps few in memory."""
+"""Encodes examples into files in one pass, with few of them in memory."""
 
 import hashlib
 import json
@@ -25,25 +25,24 @@ def encode(
     described: Any,
     name: str = "",
 ) -> DiskSplit:
-    """Encodes examples into files, holding but a few of them in memory.
+    """Encodes examples into files, with only a few of them in memory.
 
-    What was encoded before is taken again, and what was being encoded when a
-    process was killed goes on, after the examples were read once. The folder
-    has a name of 32 hexadecimal digits, a digest of all examples and of
-    `described`.
+    Examples that are already encoded are reused. An encoding that was killed is
+    continued, after one pass over the examples. The folder's name is 32
+    hexadecimal digits, a digest of all examples and of `described`.
 
     Args:
         dataset: see `encoding.encode`.
         encoder: see `encoding.encode`.
-        folder: where the files' folder is made.
-        described: what decides how examples are encoded, plain values.
+        folder: the parent of the files' folder.
+        described: JSON values that determine how examples are encoded.
         name: the task's name.
 
     Returns:
-        What `encoding.encode` returns, in files.
+        The result of `encoding.encode`, in files.
 
     Raises:
-        RunError: the folder cannot be written.
+        RunError: the folder is not writable.
     """
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps([__version__, described], sort_keys=True).encode())
@@ -57,7 +56,7 @@ def encode(
 
 
 def _add_examples(digest: Any, dataset: tf.data.Dataset) -> None:
-    """Adds every example to a digest."""
+    """Updates a digest with every example."""
     for batch in fixed(batched(dataset, _EXAMPLES_AT_ONCE).prefetch(2)):
         for key, value in sorted(batch.items()):
             digest.update(key.encode())

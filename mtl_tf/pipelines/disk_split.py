@@ -1,14 +1,14 @@
-"""Splits of encoded examples: NumPy columns in files, mapped into memory.
+"""Splits of encoded examples in memory-mapped files of NumPy columns.
 
-A split is a folder: a file of values for each column and one of offsets for
-each ragged one, as NumPy has them in memory, and `columns.json`, which says
-what they are. A folder is written aside and then renamed, so it is complete
-or absent; digests tell damage that came later. Writing that was killed goes on
-where `column_files` noted that it was.
+A split is a folder. It has a file of values for each column, a file of offsets
+for each ragged one, both in NumPy's memory format, and `columns.json`, which
+describes them. A folder is written under another name and then renamed, so it
+is complete or absent; digests reveal later damage. A writing process that was
+killed is resumed from the note of `column_files`.
 
-The kernel reads the pages that are asked for and may drop them again; what
-this process holds of them is given back every few batches, so resident memory
-grows neither with the examples nor with the steps.
+The kernel reads the requested pages and may drop them again. This process
+releases its pages every few batches. So resident memory grows neither with the
+examples nor with the steps.
 """
 
 import contextlib
@@ -32,18 +32,18 @@ from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, digest_of
 _DESCRIPTION = "columns.json"
 _PARTIAL = ".partial"
 _FORMAT = 1
-# A fault maps up to 64 KB, so that a batch of 64 rows maps 4 MB a column.
+# A page fault maps up to 64 KB, so a batch of 64 rows maps 4 MB a column.
 _GATHERED_BEFORE_RELEASE = 16
 _SELECTED_AT_ONCE = 4096
 
 
 @dataclasses.dataclass(frozen=True)
 class DiskSplit(EncodedSplit):
-    """A split whose columns lie in files.
+    """A split whose columns are in files.
 
     Attributes:
-        directory: holds the files.
-        mappings: of the files.
+        directory: the files' directory.
+        mappings: the memory mappings of the files.
     """
 
     directory: str = ""
@@ -70,20 +70,20 @@ class DiskSplit(EncodedSplit):
         return True
 
     def paths(self, key: str) -> tuple[str, str]:
-        """The files of a column: its values, and its offsets if it has any."""
+        """The paths of a column's values, and of its offsets if it has any."""
         path = os.path.join(self.directory, key)
         return f"{path}.values", f"{path}.offsets"
 
     def release(self) -> None:
-        """Gives the memory back that pages of the files take."""
+        """Frees the memory of mapped pages."""
         for mapping in self.mappings:
             mapping.madvise(mmap.MADV_DONTNEED)
 
     def select(self, examples: np.ndarray) -> EncodedSplit:
-        """The split of some examples, in a folder beside this one's.
+        """The split of some examples, in a folder next to this one's.
 
         Args:
-            examples: as of `Column.select`.
+            examples: as for `Column.select`.
         """
         rows = np.arange(len(self))[examples]
         if np.array_equal(rows, np.arange(len(self))):
@@ -98,7 +98,7 @@ class DiskSplit(EncodedSplit):
         )
 
     def _of(self, rows: np.ndarray, start: int) -> Iterator[dict[str, Column]]:
-        # At least one part, so that a split of none has its columns.
+        # At least one part, so that an empty split has its columns.
         for first in range(start, max(len(rows), start + 1), _SELECTED_AT_ONCE):
             chosen = rows[first : first + _SELECTED_AT_ONCE]
             yield {k: c.select(chosen) for k, c in self.columns.items()}
@@ -111,21 +111,21 @@ def cached(
     axes: Mapping[str, str],
     parts: Callable[[int], Iterable[Mapping[str, Column]]],
 ) -> DiskSplit:
-    """A split from its folder, which is written if it is not there.
+    """The split in a folder, which is written if it does not exist.
 
-    A folder that is damaged is written anew. One process at a time may call it
+    A damaged folder is written anew. Only one process at a time may call this
     for a folder.
 
     Args:
-        directory: the folder; its name has to tell what is in it.
+        directory: the folder; its name must identify its content.
         name: the task's name.
-        axes: by column, as of `ExampleEncoder`.
-        parts: called with how many examples are written already, 0 or as many
-            as a killed process had come to with whole parts; yields the columns
-            of some examples after others, those left out.
+        axes: by column, as for `ExampleEncoder`.
+        parts: called with the number of examples already written: 0, or the
+            whole parts that a killed process had written. It yields the columns
+            of the remaining examples, some at a time.
 
     Raises:
-        RunError: the folder cannot be written.
+        RunError: the folder is not writable.
     """
     if os.path.isdir(directory):
         with contextlib.suppress(RunError):
@@ -137,7 +137,7 @@ def cached(
     try:
         _write(partial, axes, parts)
     except Exception:
-        # What fails, fails again; only a killed process may go on.
+        # An error would occur again, so only a killed process is resumed.
         shutil.rmtree(partial, ignore_errors=True)
         raise
     os.rename(partial, directory)
@@ -192,7 +192,7 @@ def _mapped(
 def _array(
     path: str, dtype: str, shape: Sequence[int], mappings: list[mmap.mmap]
 ) -> np.ndarray:
-    """A file as an array that cannot be written to."""
+    """A file as a read-only array."""
     dtype = np.dtype(dtype)
     expected = int(np.prod(shape)) * dtype.itemsize
     try:
@@ -200,7 +200,7 @@ def _array(
             size = os.fstat(file.fileno()).st_size
             if size != expected:
                 raise RunError(f"{path} has {size} bytes, not {expected}")
-            if not size:  # which cannot be mapped
+            if not size:  # An empty file cannot be mapped.
                 return np.zeros(shape, dtype)
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
@@ -214,7 +214,7 @@ def _write(
     axes: Mapping[str, str],
     parts: Callable[[int], Iterable[Mapping[str, Column]]],
 ) -> None:
-    """Writes the columns of a split, part by part, from where they are."""
+    """Writes the columns of a split, part by part, from where it stopped."""
     with ColumnFiles(directory, axes) as writer:
         for part in parts(writer.examples):
             writer.append(part)

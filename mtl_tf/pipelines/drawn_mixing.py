@@ -1,4 +1,4 @@
-"""Mixings that draw: in blocks of steps, each block from its own seed."""
+"""Random mixings. They draw blocks of steps, each from its own seed."""
 
 import functools
 import math
@@ -19,7 +19,7 @@ _DRAWN_AT_ONCE = 1024
 
 
 class _Drawn(TaskMixing):
-    """Steps that are drawn in blocks, each block from its own seed."""
+    """Draws steps in blocks, each block from its own seed."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -34,7 +34,7 @@ class _Drawn(TaskMixing):
         raise NotImplementedError
 
     def _before(self, block: int) -> np.ndarray:
-        """Batches of each task in all blocks before `block`."""
+        """The number of batches of each task in all blocks before `block`."""
         raise NotImplementedError
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
@@ -59,7 +59,7 @@ class _Drawn(TaskMixing):
 
 
 class _Sampled(_Drawn):
-    """Every step draws a task from fixed probabilities."""
+    """Draws the task of every step from fixed probabilities."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -89,17 +89,17 @@ class _Sampled(_Drawn):
 
 
 class Uniform(_Sampled):
-    """Every task equally often, at random."""
+    """All tasks equally often, at random."""
 
     @property
     def probabilities(self) -> np.ndarray:
-        """1 / tasks each."""
+        """1 / number of tasks, for each."""
         number = len(self.batches_per_task)
         return np.full(number, 1.0 / number)
 
 
 class Proportional(_Sampled):
-    """Every task as often as it has batches, at random."""
+    """Each task in proportion to its number of batches, at random."""
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -116,7 +116,7 @@ class Temperature(_Sampled):
 
     Args:
         temperature: T > 0; 2 by default.
-        cap: K in batches; 0 for none.
+        cap: K in batches; 0 for no cap.
     """
 
     def __init__(
@@ -140,10 +140,10 @@ class Temperature(_Sampled):
 
 
 class Weighted(_Sampled):
-    """Every task in proportion to a weight of its own, at random.
+    """Each task in proportion to a given weight, at random.
 
     Args:
-        weights: positive numbers by the tasks' names; 1 for those not named.
+        weights: positive numbers by task name; 1 for tasks not named.
     """
 
     def __init__(
@@ -174,8 +174,8 @@ class Weighted(_Sampled):
 class ShuffledRounds(_Drawn):
     """Shuffled rounds until exhaustion (Sun 2019, Algorithm 1).
 
-    An epoch goes in rounds. Each round shuffles the tasks that have batches
-    left and takes one batch of each; so every batch of every task comes once.
+    An epoch consists of rounds. Each round shuffles the tasks that have batches
+    left and takes one batch of each. So each batch of each task comes once.
     """
 
     @property

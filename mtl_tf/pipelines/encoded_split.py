@@ -15,11 +15,11 @@ class Column:
     """One feature of all examples of a split.
 
     Attributes:
-        values: dense [examples, ...], or the ragged rows one after another
-            [all items, ...].
-        offsets: None for a dense column; int64 [examples + 1] for a ragged
-            one: example i holds `values[offsets[i]:offsets[i + 1]]`.
-        axis: name of a ragged column's time axis: columns of one axis are
+        values: dense [examples, ...], or the concatenated ragged rows [all
+            items, ...].
+        offsets: None for a dense column. For a ragged one int64 [examples + 1]:
+            example i is `values[offsets[i]:offsets[i + 1]]`.
+        axis: the name of a ragged column's time axis. Columns of one axis are
             padded to one length.
     """
 
@@ -40,7 +40,7 @@ class Column:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Items of each example, int64 [examples]; only of ragged columns."""
+        """The items of each example of a ragged column, int64 [examples]."""
         return np.diff(self.offsets)
 
     def select(self, examples: np.ndarray) -> "Column":
@@ -54,20 +54,20 @@ class Column:
             examples = np.flatnonzero(examples)
         if self.offsets is None:
             return Column(self.values[examples])
-        # Not `lengths`, which reads the offsets of all examples.
+        # `lengths` would read the offsets of all examples.
         starts = self.offsets[examples]
         lengths = self.offsets[examples + 1] - starts
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        # Where each item stands: its example's start, and its place in it.
+        # The index of each item: its example's start, plus its place in it.
         shift = np.repeat(starts - offsets[:-1], lengths)
         values = self.values[shift + np.arange(offsets[-1])]
         return Column(values, offsets, self.axis)
 
     def whole(self, examples: np.ndarray) -> "Column":
-        """The column of some examples, with all that is not stored.
+        """The column of some examples, with zeros that are not stored.
 
         Args:
-            examples: as of `select`.
+            examples: as for `select`.
         """
         return self.select(examples)
 
@@ -75,12 +75,12 @@ class Column:
         """Some examples, padded with 0.
 
         Args:
-            rows: integers [n], places of examples; -1 is all padding.
-            length: T, no example of `rows` is longer; of dense columns
-                nothing.
+            rows: integers [n], indices of examples; -1 is all padding.
+            length: T, at least the length of every example of `rows`; ignored
+                for dense columns.
 
         Returns:
-            [n, ...], of a ragged column [n, T, ...], integers as int32.
+            [n, ...], for a ragged column [n, T, ...]; integers as int32.
         """
         real = rows >= 0
         inner = self.values.shape[1:]
@@ -95,13 +95,13 @@ class Column:
         chosen = self.select(rows[real])
         sizes = np.zeros(len(rows), np.int64)
         sizes[real] = chosen.lengths
-        # The places of a mask come row by row, as the chosen items do.
+        # A mask orders its places row by row, like the chosen items.
         padded[np.arange(length) < sizes[:, None]] = chosen.values
         return padded
 
     @classmethod
     def join(cls, columns: Sequence["Column"]) -> "Column":
-        """The examples of several columns, one after another."""
+        """Concatenates the examples of several columns."""
         values = np.concatenate([column.values for column in columns])
         if columns[0].offsets is None:
             return cls(values)
@@ -115,7 +115,7 @@ class WiderColumn(Column):
     """A column whose fixed axes end in zeros that are not stored.
 
     Attributes:
-        inner: the sizes of the fixed axes, with those zeros.
+        inner: the sizes of the fixed axes, including those zeros.
     """
 
     inner: tuple[int, ...] = ()
@@ -137,9 +137,9 @@ class EncodedSplit:
     """A split of one task as numbers, in source order.
 
     Attributes:
-        name: the task's name; the order of its examples is drawn from it.
-        columns: its features, those of the first time axis first. Ragged
-            columns of one axis are equally long.
+        name: the task's name; it seeds the order of the examples.
+        columns: the features, those of the first time axis first. Ragged
+            columns of one axis have equal lengths.
     """
 
     name: str
@@ -156,9 +156,9 @@ class EncodedSplit:
 
     @functools.cached_property
     def lengths(self) -> np.ndarray:
-        """How long each example is.
+        """The length of each example.
 
-        int64 [examples]: its longest feature; where there are several time
+        int64 [examples], the length of its longest feature; with several time
         axes int64 [examples, axes].
         """
         by_axis: dict[str, list[np.ndarray]] = {axis: [] for axis in self.axes}
@@ -174,8 +174,8 @@ class EncodedSplit:
         """Some examples of all columns; see `Column.gather`.
 
         Args:
-            rows: integers [n], places of examples; -1 is all padding.
-            lengths: T of every time axis, or of each of `axes`.
+            rows: integers [n], indices of examples; -1 is all padding.
+            lengths: T for all time axes, or for each of `axes`.
         """
         each = dict(zip(self.axes, np.broadcast_to(lengths, len(self.axes))))
         return {
@@ -189,7 +189,7 @@ class EncodedSplit:
         return EncodedSplit(self.name, columns)
 
     def with_columns(self, columns: Mapping[str, Column]) -> "EncodedSplit":
-        """The split with further columns, or others in place of its own."""
+        """The split with columns added or replaced."""
         return dataclasses.replace(self, columns={**self.columns, **columns})
 
     @property
@@ -198,7 +198,7 @@ class EncodedSplit:
         return False
 
     def release(self) -> None:
-        """Gives back what reading has taken of memory; see `DiskSplit`."""
+        """Frees memory that reading has taken; see `DiskSplit`."""
 
 
 def digest_of(split: EncodedSplit) -> str:
@@ -219,9 +219,9 @@ def count_ids(split: EncodedSplit, ids: np.ndarray, size: int) -> np.ndarray:
     """How often each id occurs, int64 [size]; reads part by part.
 
     Args:
-        split: what they are of.
+        split: the split that holds the ids.
         ids: integers [n] below `size`.
-        size: how many there may be.
+        size: the number of different ids.
     """
     counts = np.zeros([size], np.int64)
     for first in range(0, len(ids), _ITEMS_AT_ONCE):
@@ -232,18 +232,18 @@ def count_ids(split: EncodedSplit, ids: np.ndarray, size: int) -> np.ndarray:
 
 
 def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
-    """The splits of a run's tasks, all with the same columns.
+    """Gives the splits of a run's tasks the same columns.
 
-    Where tasks have different features, every split gets all of them, so that
-    all batches of a run are alike and one compiled step serves them. What a
-    task does not have is 0: as long as its texts on a time axis that it has,
-    without length on another. Fixed axes get the largest size of all.
+    If tasks have different features, every split gets all of them. So all
+    batches of a run have one structure, and one compiled step serves them.
+    Features that a task lacks are 0: as long as its texts if the task has their
+    time axis, else of length 0. Fixed axes get their largest size.
 
     Args:
-        splits: one a task.
+        splits: one for each task.
 
     Raises:
-        ValueError: a column is on different time axes.
+        ValueError: a column has different time axes.
     """
     models: dict[str, Column] = {}
     for split in splits:
@@ -266,7 +266,7 @@ def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
 
 
 def _wider(first: Column, second: Column) -> Column:
-    """The shape of both, of no rows: the larger size of each fixed axis."""
+    """An empty column with the larger size of each fixed axis of both."""
     inner = np.maximum(first.values.shape[1:], second.values.shape[1:])
     offsets = None if first.offsets is None else np.zeros([1], np.int64)
     dtype = np.result_type(first.values, second.values)
@@ -274,7 +274,7 @@ def _wider(first: Column, second: Column) -> Column:
 
 
 def _axes_first(columns: Mapping[str, Column]) -> list[str]:
-    """Names of columns, those of one axis together, dense ones last."""
+    """Names of columns, grouped by time axis; dense columns come last."""
     axes = list(dict.fromkeys(c.axis for c in columns.values()))
     return sorted(
         columns,
@@ -286,7 +286,7 @@ def _axes_first(columns: Mapping[str, Column]) -> list[str]:
 
 
 def _like(split: EncodedSplit, name: str, model: Column) -> Column:
-    """A column of a split with the shape of `model`, of zeros if it lacks."""
+    """A split's column in the shape of `model`; zeros if it lacks it."""
     column = split.columns.get(name)
     inner, dtype = model.values.shape[1:], model.values.dtype
     if column is None and model.offsets is None:
@@ -307,12 +307,12 @@ def _like(split: EncodedSplit, name: str, model: Column) -> Column:
 
 
 def _zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """Zeros that take no memory and cannot be written to."""
+    """Read-only zeros that take no memory."""
     return np.broadcast_to(np.zeros([], dtype), shape)
 
 
 def _padded(values: np.ndarray, inner: Sequence[int]) -> np.ndarray:
-    """Values with zeros behind those of the last axes."""
+    """Pads the last axes of values with zeros."""
     if not inner:
         return values
     missing = np.subtract(inner, values.shape[-len(inner) :])

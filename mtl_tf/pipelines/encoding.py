@@ -1,8 +1,8 @@
-"""Texts or given tokens -> ids, once, in large batches, kept as NumPy columns.
+"""Encodes texts or given tokens as ids, in large batches, only once.
 
-Tokenising 1024 texts at a time is some forty times as fast as one at a time,
-and the columns of a split are small beside TensorFlow itself: 16 tasks of
-1,400 reviews are 10 MB.
+The ids are kept as NumPy columns. Tokenizing 1024 texts at a time is some forty
+times as fast as one at a time. The columns are small compared with TensorFlow
+itself: 16 tasks of 1,400 reviews are 10 MB.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,17 +45,17 @@ _Batch = Mapping[str, tf.Tensor | tf.RaggedTensor]
 
 
 class ExampleEncoder(Protocol):
-    """What turns examples of one task into numbers.
+    """Turns examples of one task into numbers.
 
     Attributes:
-        axes: the columns that it gives, those of the first time axis first:
-            each one's time axis, "" of those without.
+        axes: the time axis of each column, "" for none; the columns of the
+            first time axis come first.
     """
 
     axes: Mapping[str, str]
 
     def __call__(self, batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
-        """The columns of a batch of examples; some may be missing."""
+        """Encodes a batch of examples as columns; some may be absent."""
 
     def token_columns(self) -> Mapping[str, TokenColumn]:
         """What the ids of texts stand for, by column."""
@@ -68,12 +68,13 @@ def encode(
 
     Args:
         dataset: elements with the features that the encoder reads.
-        encoder: of the dataset's task.
+        encoder: the encoder of the dataset's task.
         name: the task's name.
 
     Returns:
-        The encoded split. Columns are ragged where their first dimension is
-        not fixed. Integers are int32, or smaller where the encoder says so.
+        The encoded split. Columns whose first dimension is not fixed are
+        ragged. Integers are int32, or a smaller type if the encoder says
+        so.
     """
 
     parts: dict[str, list[Column]] = {}
@@ -86,7 +87,7 @@ def encode(
 def encoded_parts(
     dataset: tf.data.Dataset, encoder: ExampleEncoder
 ) -> Iterator[dict[str, Column]]:
-    """Yields the columns of no example, then those of some after others.
+    """Yields columns of no example, and then those of the examples in parts.
 
     Args:
         dataset: see `encode`.
@@ -109,10 +110,10 @@ def encoded_parts(
 def _mapped(
     dataset: tf.data.Dataset, function: Callable[[_Batch], Any]
 ) -> tf.data.Dataset | list[Any]:
-    """What a function makes of the batches of a dataset, two at a time.
+    """Applies a function to the batches of a dataset, two at a time.
 
-    A single batch is at hand sooner than a graph is traced for it: what is
-    made of it comes in a list.
+    For a single batch the results are a list, which is ready before a graph
+    could be traced.
     """
     batches = batched(dataset, _TEXTS_AT_ONCE)
     if 0 < dataset.cardinality() <= _TEXTS_AT_ONCE:
@@ -122,13 +123,13 @@ def _mapped(
 
 
 class TensorEncoder:
-    """Encodes examples that are at hand, without a dataset for them.
+    """Encodes examples in memory, without a dataset for them.
 
-    A dataset traces its functions anew whenever one is made, which takes far
-    longer than a few texts do. This traces once, at its first call.
+    A new dataset traces its functions anew, which takes far longer than
+    encoding a few texts. This class traces once, at its first call.
 
     Args:
-        encoder: what reads the examples.
+        encoder: the encoder of the examples.
 
     Example:
 
@@ -153,7 +154,7 @@ class TensorEncoder:
         traced = self._trace(examples)
         count = next(iter(examples.values())).shape[0]
         parts: dict[str, list[Column]] = {}
-        # Without an example there is a batch of none, which has all columns.
+        # Without examples there is one empty batch, which has all columns.
         for first in range(0, max(count, 1), _TEXTS_AT_ONCE):
             batch = examples
             if count > _TEXTS_AT_ONCE:
@@ -164,7 +165,7 @@ class TensorEncoder:
         return _joined(parts, self._encoder, name)
 
     def _trace(self, examples: _Batch) -> Callable:
-        """The graph that reads such features of any number of examples."""
+        """The graph that reads such features for any number of examples."""
         key = tuple(sorted(examples))
         if key not in self._traced:
             specs = {key: _spec(value) for key, value in examples.items()}
@@ -173,7 +174,7 @@ class TensorEncoder:
 
 
 def _spec(value: tf.Tensor | tf.RaggedTensor) -> tf.TypeSpec:
-    """The values of one feature of any number of examples."""
+    """The type of one feature for any number of examples."""
     if isinstance(value, tf.RaggedTensor):
         return tf.RaggedTensorSpec([None, None], value.dtype)
     return tf.TensorSpec([None], value.dtype)
@@ -182,7 +183,7 @@ def _spec(value: tf.Tensor | tf.RaggedTensor) -> tf.TypeSpec:
 def _joined(
     parts: Mapping[str, list[Column]], encoder: ExampleEncoder, name: str
 ) -> EncodedSplit:
-    """Columns of batches, one after another, as those of a split."""
+    """The concatenated columns of batches, as a split."""
     columns = {}
     for key, axis in encoder.axes.items():
         if key in parts:
@@ -196,17 +197,17 @@ def build_encoder(
     text_config: Mapping[str, Any],
     pretrained: Pretrained | None = None,
 ) -> TextEncoder:
-    """Builds the vocabularies of the tasks' training splits.
+    """Builds the encoder from the tasks' training splits.
 
-    Words are counted up to `max_length`, where the model stops reading: a row
-    for a word that it never sees could not be trained.
+    Words are counted only up to `max_length`, where the model stops reading.
+    The embedding of a word that the model never sees could not be trained.
 
     Args:
         tasks: `Task` objects.
         text_config: `tokenizer` (its config), `max_length`, `min_count`,
             `max_size` (0: no limit); `characters` (`max_word_length`, 0 for
-            none, and `min_count`) and `casing`, if models shall read them.
-        pretrained: which words of all splits are known for their vectors.
+            none, and `min_count`) and `casing`, for models that read them.
+        pretrained: tells which words of any split have pretrained vectors.
 
     Returns:
         The encoder of every split of every task.
@@ -263,7 +264,7 @@ def build_encoder(
 def _rare_from(
     vocabulary: Vocabulary, counts: Mapping[str, int], first: int
 ) -> int | None:
-    """Where words begin that occur at most once; see `TextEncoder`."""
+    """The id from which words occur at most once; see `TextEncoder`."""
     for index, token in enumerate(vocabulary.tokens[first:], start=first):
         if counts.get(token, 0) < 2:
             return index
@@ -286,7 +287,7 @@ def _as_texts(feature: Feature, texts: tf.Tensor) -> tf.Tensor:
 def _character_encoder(
     tasks: Iterable[Any], config: Mapping[str, Any], tokenizer: Tokenizer
 ) -> CharacterEncoder | None:
-    """The encoder of the characters of the training words, if it is wanted."""
+    """The character encoder from the training words, if configured."""
     width = config["max_word_length"]
     if not checks.not_negative_integer(
         "text.characters.max_word_length", width
@@ -305,7 +306,7 @@ def _character_encoder(
 def _words(
     feature: Feature, texts: tf.Tensor, tokenizer: Tokenizer
 ) -> tf.RaggedTensor:
-    """The words of texts, or the given ones, valid UTF-8."""
+    """The words of texts, or the given words, as valid UTF-8."""
     if feature.element == TEXT:
         return tokenizer.words(texts)
     return texts.with_flat_values(valid_utf8(texts.flat_values))
@@ -317,13 +318,13 @@ def _inputs(
     take: Callable[[Feature, tf.Tensor], Any],
     split: str = "train",
 ) -> Iterator[tf.Tensor]:
-    """Yields what `take` makes of each batch of a split's inputs.
+    """Yields the result of `take` for each batch of a split's inputs.
 
     Args:
-        tasks: whose inputs are read.
-        tokenizer: it has to be one of words where words are given.
+        tasks: the tasks whose inputs are read.
+        tokenizer: must split into words if words are given.
         take: called with an input feature and its values, [n] or ragged.
-        split: which of their splits.
+        split: the split to read.
     """
     for task in tasks:
         for feature in inputs(task.features):

@@ -1,7 +1,7 @@
-"""The order in which the examples of a task are seen, epoch by epoch.
+"""The order of a task's examples, epoch by epoch.
 
 All of it is NumPy and a pure function of (seed, task name, epoch). Rows are
-numbers of examples within their split; -1 is a padding row.
+indices of examples in their split; -1 is a padding row.
 """
 
 import functools
@@ -18,7 +18,7 @@ from mtl_tf.pipelines.buckets import Boundaries, bucket_of
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.text.questions import OWN_WORDS
 
-#: Cells of an evaluated batch at most: 64 texts of 2,048 tokens.
+#: The most cells of an evaluated batch: 64 texts of 2,048 tokens.
 EVALUATED_CELLS = 1 << 17
 
 
@@ -27,7 +27,7 @@ class Batches(NamedTuple):
 
     Attributes:
         rows: int32 [batches, B], or [batches, G, B] for joint steps.
-        buckets: int32 [batches]: the index of the length they are padded to.
+        buckets: int32 [batches]: the index of the padded length.
     """
 
     rows: np.ndarray
@@ -41,27 +41,26 @@ def cut_into_batches(
 ) -> Batches:
     """Cuts examples that are sorted by bucket into batches.
 
-    A batch that its bucket cannot fill goes on with examples of the next
-    larger bucket, so that only the last batch has padding rows
-    (and those that the next bucket's smaller B cannot hold).
+    A batch that its bucket cannot fill continues with examples of the next
+    larger bucket. So only the last batch has padding rows (and batches that the
+    smaller B of the next bucket leaves short).
 
     Args:
         examples: int [n].
         buckets: int [n], not decreasing: the bucket of each example.
-        batch_size: B, or the B of each bucket, none larger than the one
-            before it.
+        batch_size: B, or a B for each bucket, not increasing.
 
     Returns:
-        The batches, bucket by bucket, as wide as the largest B; a batch
-        belongs to the bucket of its longest example. Their number and their
-        buckets depend only on how many examples each bucket has.
+        The batches, bucket by bucket, as wide as the largest B. A batch belongs
+        to the bucket of its longest example. The number of batches and their
+        buckets depend only on the number of examples in each bucket.
     """
     counts = np.bincount(buckets)
     number = max(len(counts), np.size(batch_size))
     sizes = np.broadcast_to(batch_size, number)
     ends = np.cumsum(counts)
     starts, stops, batch_buckets = [], [], []
-    first = 0  # of the examples that are in no batch yet
+    first = 0  # index of the first example not yet in a batch
     filled = np.flatnonzero(counts)
     for bucket, following in zip(filled, [*filled[1:], None]):
         size, end = sizes[bucket], ends[bucket]
@@ -88,18 +87,18 @@ def cut_into_batches(
 def axis_weights(
     token_weights: Mapping[str, int], axes: Sequence[str]
 ) -> list[int]:
-    """What a token of each time axis counts in a budget.
+    """The weights of each time axis's tokens in a token budget.
 
     Args:
-        token_weights: by axis, if it is not 1; see `pipeline.token_weights`.
+        token_weights: by axis, if not 1; see `pipeline.token_weights`.
         axes: the time axes of the examples.
 
     Raises:
-        ConfigError: an unknown axis, a wrong number, or nothing counts.
+        ConfigError: an unknown axis, a wrong number, or only zeros.
     """
     field = "pipeline.token_weights"
     for axis, weight in token_weights.items():
-        # That axis is there with character n-grams alone.
+        # Only runs with character n-grams have this axis.
         known = dict.fromkeys([*axes, OWN_WORDS])
         look_up(axis, known, f"time axis in {field}")
         checks.not_negative_integer(f"{field}[{axis!r}]", weight)
@@ -121,15 +120,15 @@ def batch_sizes(
     """B of each bucket.
 
     Args:
-        boundaries: padded lengths, or pairs of them.
+        boundaries: padded lengths, or pairs of lengths.
         batch_size: B, if there is no budget.
-        tokens_per_batch: the budget: cells of a batch at most; 0 for none.
-        weights: what a cell of each time axis counts in the budget, or one
+        tokens_per_batch: the budget, the most cells of a batch; 0 for none.
+        weights: the weight of each time axis's cells in the budget, or one
             number for all; see `axis_weights`.
 
     Returns:
-        int32 [buckets], not increasing. Within a budget, from 8 on, multiples
-        of 8, so that replicas can share them.
+        int32 [buckets], not increasing. With a budget, values from 8 on are
+        multiples of 8, so that replicas can share them.
 
     Raises:
         ConfigError: a wrong number, or a budget that one example exceeds.
@@ -153,10 +152,10 @@ def batch_sizes(
 def evaluation_sizes(
     boundaries: Boundaries, batch_size: int, cells: int = EVALUATED_CELLS
 ) -> np.ndarray:
-    """B of each bucket where texts may have any length: `batch_size` at most.
+    """B of each bucket for texts of any length; at most `batch_size`.
 
-    The `cells` of a batch are bounded, so that one text of 100,000 tokens does
-    not pad a whole batch to its length and exhaust the memory.
+    The `cells` of a batch are limited. Otherwise one text of 100,000 tokens
+    would pad a whole batch to its length and exhaust the memory.
 
     Returns:
         int32 [buckets], not increasing, at least 1.
@@ -166,7 +165,7 @@ def evaluation_sizes(
 
 
 def _cells(boundaries: Boundaries, weights: Sequence[int] = (1,)) -> np.ndarray:
-    """Tokens of an example of each bucket with its padding, on all axes."""
+    """The tokens of an example of each bucket, with padding, on all axes."""
     boxes = np.asarray(boundaries).reshape(len(boundaries), -1)
     return np.sum(boxes * np.asarray(weights), axis=1)
 
@@ -181,15 +180,15 @@ def drawn_evenly(
     classes: np.ndarray,
     count: int,
 ) -> np.ndarray:
-    """Draws examples so that those of all classes come equally often.
+    """Draws examples of all classes equally often.
 
-    No example of a class comes again before all of it had their turn.
+    No example of a class is repeated before all others of it were drawn.
 
     Args:
-        draw: the generator.
+        draw: the random generator.
         pool: int [n], the examples.
         classes: int [n], their classes.
-        count: how many are drawn.
+        count: the number of examples to draw.
 
     Returns:
         int [count], in random order.
@@ -209,7 +208,7 @@ def drawn_evenly(
 def _in_turns(
     draw: np.random.Generator, examples: np.ndarray, count: int
 ) -> np.ndarray:
-    """Examples in random order, all again and again, up to a number."""
+    """Examples in random order, repeated up to a number."""
     turns = range(max(1, -(-count // len(examples))))
     shuffled = [draw.permutation(examples) for _ in turns]
     return np.concatenate(shuffled)[:count]
@@ -219,20 +218,20 @@ class TaskOrder:
     """The batches of one task.
 
     Args:
-        name: what the order is drawn from, beside the seed.
+        name: seeds the order together with `seed`.
         split: the task's encoded training split.
         boundaries: the buckets' lengths.
-        batch_size: B, or the B of each bucket.
+        batch_size: B, or a B for each bucket.
         seed: the run's seed.
-        classes: integers [examples]: examples of all classes come equally
-            often, within each bucket as far as it has them, so that those of
-            a rare class come again and of a frequent one some do not come in
-            an epoch; an epoch stays as long. None for each example once.
+        classes: integers [examples], to draw all classes equally often, as far
+            as each bucket has them. The length of an epoch stays. So in an
+            epoch, examples of a rare class repeat, and some of a frequent class
+            are left out. None draws each example once.
 
     Attributes:
         boundaries: int64 [buckets], or [buckets, axes].
         sizes: int32 [buckets], B of each bucket.
-        batch_size: the largest B, as wide as rows are.
+        batch_size: the largest B, the width of rows.
     """
 
     def __init__(
@@ -256,11 +255,11 @@ class TaskOrder:
         self.batch_buckets = cut_into_batches(
             by_bucket, by_bucket, self.sizes
         ).buckets
-        # A step asks for one epoch, a chunk of steps for two where it ends.
+        # A step needs one epoch, and a chunk of steps may need two.
         self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
 
     def __len__(self) -> int:
-        """Batches of one epoch."""
+        """The number of batches of one epoch."""
         return len(self.batch_buckets)
 
     def sorted_epoch(self, epoch: int) -> Batches:
@@ -292,12 +291,12 @@ class TaskOrder:
         return Batches(batches.rows[order], batches.buckets[order])
 
     def extra(self, epoch: int, bucket: int, count: int) -> np.ndarray:
-        """More batches for a bucket, where other tasks have more of them.
+        """More batches of a bucket, where other tasks have more of them.
 
-        They are drawn from the task's examples of this bucket; if these do not
-        fill a batch, also from smaller ones, the larger first. No batch holds
-        an example twice, and examples come again only when all had their turn.
-        Only a task that has fewer than B such examples gets padding rows.
+        They are drawn from the task's examples of this bucket and, if these do
+        not fill a batch, from smaller buckets, the larger ones first. No batch
+        repeats an example, and examples repeat only after all were drawn. Only
+        a task with fewer than B such examples gets padding rows.
 
         Returns:
             int32 [count, B].
@@ -326,14 +325,14 @@ class TaskOrder:
 class JointOrder:
     """The steps of joint training: a batch of every task, all of one bucket.
 
-    The tasks have one order of buckets.
+    The tasks share one order of buckets.
 
-    In every bucket an epoch has as many steps as the task with the most
-    batches there. Each task is seen whole; smaller tasks start over, in a new
-    order, within the bucket (`TaskOrder.extra`).
+    In each bucket, an epoch has as many steps as the task with the most batches
+    there. Each task is seen whole. Smaller tasks start over within the bucket,
+    in a new order (`TaskOrder.extra`).
 
     Args:
-        orders: the tasks' orders.
+        orders: the order of each task.
         seed: the run's seed.
     """
 
@@ -347,11 +346,11 @@ class JointOrder:
         self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
 
     def __len__(self) -> int:
-        """Steps of one epoch."""
+        """The number of steps of one epoch."""
         return int(self._steps.sum())
 
     def _make_epoch(self, epoch: int) -> Batches:
-        """The steps of an epoch in the order in which they come."""
+        """The steps of an epoch in training order."""
         rows = np.stack(
             [self._rows(order, epoch) for order in self._orders], axis=1
         )

@@ -1,4 +1,4 @@
-"""Rows -> padded tensors, gathered from the columns of splits."""
+"""Gathers rows of splits as padded tensors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -19,7 +19,7 @@ class Store(Protocol):
 
 
 def make_store(splits: Sequence[EncodedSplit]) -> Store:
-    """What gathers rows of splits, one a task, with the same columns."""
+    """Makes a store of splits, one per task, with equal columns."""
     on_disk = any(split.on_disk for split in splits)
     return DiskStore(splits) if on_disk else ExampleStore(splits)
 
@@ -28,7 +28,7 @@ class ExampleStore:
     """The examples of one or several splits as tensors in memory.
 
     Args:
-        splits: one a task, all with the same columns.
+        splits: one for each task, all with the same columns.
     """
 
     def __init__(self, splits: Sequence[EncodedSplit]):
@@ -44,7 +44,7 @@ class ExampleStore:
         axes: Sequence[str],
         sizes: Sequence[int],
     ) -> None:
-        """Notes the axis of each column, and where each split begins."""
+        """Stores the axis of each column, and where each split begins."""
         self._places = {
             key: axes.index(column.axis)
             for key, column in columns.items()
@@ -63,19 +63,19 @@ class ExampleStore:
         Args:
             task: int32 [G]: the split of each group.
             rows: int32 [G, B]: examples of that split; -1 is all padding.
-            length: T, an integer scalar, or integers [axes], one for each
-                time axis of the splits; None: that of each column's longest
-                row, but at least 1.
+            length: T, an integer scalar, or integers [axes], one for each time
+                axis of the splits; None for each column's longest row, but at
+                least 1.
 
         Returns:
-            For every column a tensor [G, B, ...], ragged ones [G, B, T, ...];
-            integers are int32.
+            For each column a tensor [G, B, ...], for ragged ones [G, B, T,
+            ...]; integers are int32.
         """
         real = rows >= 0
         examples = tf.gather(self._first, task)[:, None] + tf.cast(
             rows, tf.int64
         )
-        # Row 0 of everything stands in for padding rows, and is zeroed after.
+        # Padding rows gather row 0 and are then set to zero.
         examples = tf.where(real, examples, tf.zeros_like(examples))
         return {
             key: _dense(values, examples, real)
@@ -94,12 +94,12 @@ class ExampleStore:
 
 
 class DiskStore:
-    """The examples of splits of which some lie on disk.
+    """The examples of splits, some of which are on disk.
 
-    It gathers what `ExampleStore` does, in NumPy.
+    It gathers the same as `ExampleStore`, in NumPy.
 
     Args:
-        splits: one a task, all with the same columns.
+        splits: one for each task, all with the same columns.
     """
 
     def __init__(self, splits: Sequence[EncodedSplit]):
@@ -113,7 +113,7 @@ class DiskStore:
         self, task: tf.Tensor, rows: tf.Tensor, length: tf.Tensor | None
     ) -> Mapping[str, tf.Tensor]:
         """See `ExampleStore.gather`."""
-        # No length is -1: a graph has no tensors that are None.
+        # -1 stands for None, which a graph has no tensor for.
         length = -1 if length is None else length
         values = tf.numpy_function(
             self._gathered, [task, rows, length], self._types, stateful=False
@@ -163,7 +163,7 @@ def _gathered_type(columns: Sequence[Column]) -> np.dtype:
 def _constants(column: Column) -> tuple[tf.Tensor, tf.Tensor | None]:
     if column.offsets is None:
         return tf.constant(column.values), None
-    # One item behind the end: all texts may be empty.
+    # One item after the end, as all texts may be empty.
     end = np.zeros([1, *column.values.shape[1:]], column.values.dtype)
     values = tf.constant(np.concatenate([column.values, end]))
     return values, tf.constant(column.offsets, tf.int64)

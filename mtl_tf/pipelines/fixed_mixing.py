@@ -1,4 +1,4 @@
-"""What a task mixing is, and the mixings without chance."""
+"""The base class of task mixings, and the mixings without randomness."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from mtl_tf.core.errors import ConfigError
 
 
 class TaskMixing:
-    """The tasks of every step.
+    """The tasks of each training step.
 
     Args:
         batches_per_task: batches of one epoch of each task, all >= 1.
-        seed: what the random mixings draw from.
+        seed: the seed of random mixings.
         task_names: the tasks' names, for mixings whose options name tasks.
 
     Raises:
@@ -38,12 +38,12 @@ class TaskMixing:
 
     @property
     def groups(self) -> int:
-        """G, how many tasks a step has."""
+        """G, the number of tasks per step."""
         return 1
 
     @property
     def steps_per_epoch(self) -> int:
-        """Steps that hold as many batches as all tasks together."""
+        """The number of steps with as many batches as all tasks together."""
         return int(self.batches_per_task.sum())
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
@@ -55,9 +55,9 @@ class TaskMixing:
         raise NotImplementedError
 
     def counts(self, step: int) -> np.ndarray:
-        """How many batches each task has had before `step`, int64 [tasks].
+        """The number of batches of each task before `step`, int64 [tasks].
 
-        Here by counting; a mixing that can tell without is quicker.
+        This one counts the steps; subclasses compute it faster.
         """
         return self._tally(self.tasks(0, step).ravel())
 
@@ -84,7 +84,7 @@ class Blocks(TaskMixing):
     """`block` batches of one task, then of the next (Dong et al. 2015).
 
     Args:
-        block: batches in a row; the paper's 1000 by default.
+        block: batches in a row; 1000 by default, as in the paper.
     """
 
     def __init__(self, *args: Any, block: int = 1000, **kwargs: Any):
@@ -107,8 +107,8 @@ class Blocks(TaskMixing):
 class Joint(TaskMixing):
     """All tasks in every step, one group each (Liu et al. 2016, eq. 21).
 
-    How long an epoch is depends on the tasks' lengths: `BatchPlan` says it.
-    `steps_per_epoch` here is what it is without length buckets.
+    The length of an epoch depends on the length buckets of the tasks;
+    `BatchPlan` knows it. `steps_per_epoch` here ignores the buckets.
     """
 
     @property

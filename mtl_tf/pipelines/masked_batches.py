@@ -1,9 +1,9 @@
-"""Blocks of text with masked pieces, which an encoder learns to tell.
+"""Blocks of text with masked pieces, which an encoder learns to predict.
 
-Texts stand one after the other, each with the separator behind it, and are cut
-into blocks of equal length (Liu et al. 2019, "RoBERTa", section 4.2,
-FULL-SENTENCES). Which blocks a step has, and which of their pieces are masked,
-are functions of the seed and the step.
+Texts are concatenated, each followed by the separator, and cut into blocks of
+equal length (Liu et al. 2019, "RoBERTa", section 4.2, FULL-SENTENCES). The
+blocks of a step, and their masked pieces, are functions of the seed and the
+step.
 """
 
 import dataclasses
@@ -18,21 +18,21 @@ from mtl_tf.core.random import generator
 from mtl_tf.pipelines import text_blocks
 from mtl_tf.text.presets import Specials
 
-#: Devlin et al. (2019), section 3.1: of all pieces so many are to be told, of
-#: which so many are masked, and so many another piece; the rest stay.
+#: Devlin et al. (2019), section 3.1: the share of pieces to predict. Of these,
+#: the shares that are masked and replaced by another piece; the rest stay.
 TOLD, MASKED, CHANGED = 0.15, 0.8, 0.1
 _TEXTS_AT_ONCE = 1024
 
 
 @dataclasses.dataclass(frozen=True)
 class Masking:
-    """What masks are made of.
+    """How pieces are masked.
 
     Attributes:
-        mask: id of the piece that stands for a masked one.
-        specials: ids that are never told.
-        ordinary: int32 [n], the other ids, from which changed ones are drawn.
-        seed: of all draws.
+        mask: the id of the mask piece.
+        specials: ids that are never predicted.
+        ordinary: int32 [n], the other ids; replacements are drawn from them.
+        seed: the seed of all draws.
     """
 
     mask: int
@@ -48,14 +48,14 @@ def cut_into_blocks(
     length: int,
     seed: int,
 ) -> np.ndarray:
-    """The texts in an order that depends on the seed, in blocks.
+    """Concatenates texts in an order drawn by the seed, and cuts blocks.
 
     Args:
         texts: strings.
         pieces_of: string [n] -> int32 [n, None].
-        specials: what begins a block, and ends each text and each block.
-        length: pieces of a block, special ones among them.
-        seed: of the order.
+        specials: the pieces that begin a block, and end each text and block.
+        length: the pieces of a block, including special ones.
+        seed: the seed of the order.
 
     Returns:
         int32 [blocks, length], ids plus 1; the last block is padded with 0.
@@ -90,17 +90,17 @@ def cut_into_blocks(
 def masked(
     blocks: np.ndarray, masking: Masking, draw: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """A batch in which pieces are masked.
+    """Masks pieces of a batch.
 
     Args:
         blocks: int32 [B, T], ids plus 1, 0 is padding.
         masking: see `Masking`.
-        draw: where masks are drawn from.
+        draw: the random generator of the masks.
 
     Returns:
-        "tokens" int32 [B, T], ids plus 1; "places" int32 [B, P], which of
-        them to tell, 15 % of a block's pieces but at least one; "pieces" int32
-        [B, P], what stood there; "counted" float32 [B, P].
+        "tokens" int32 [B, T], ids plus 1; "places" int32 [B, P], the indices of
+        the pieces to predict, 15 % of a block's pieces but at least one;
+        "pieces" int32 [B, P], the original pieces; "counted" float32 [B, P].
     """
     rows, length = blocks.shape
     most = max(1, round(TOLD * length))
@@ -130,7 +130,7 @@ def masked(
 def step_batch(
     blocks: np.ndarray, step: int, batch_size: int, masking: Masking
 ) -> dict[str, np.ndarray]:
-    """The batch of a training step, as `masked`; each block once an epoch."""
+    """The masked batch of a training step; each block once an epoch."""
     rows = text_blocks.rows_of_step(len(blocks), step, batch_size, masking.seed)
     draw = generator(masking.seed, "masks", int(step))
     return masked(blocks[rows], masking, draw)
@@ -145,8 +145,8 @@ def training_batches(
 ) -> tf.data.Dataset:
     """The batches of steps, one group each; see `MaskedLanguageModel`.
 
-    "normalizer" is the number of pieces to tell, so that the loss of a step is
-    the mean over them.
+    "normalizer" is the number of predicted pieces, so that a step's loss is the
+    mean over them.
     """
     return text_blocks.batches(
         start, stop, lambda step: step_batch(blocks, step, batch_size, masking)

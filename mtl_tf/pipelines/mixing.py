@@ -1,8 +1,7 @@
-"""Task mixings by name, and phases of them.
+"""Task mixings by name, and mixings in phases.
 
-A mixing says which task's batch comes at which step. It is a pure function
-of (seed, step, batches per task), so that a run resumes from its step number
-alone.
+A mixing says which task's batch comes at which step. It is a pure function of
+(seed, step, batches per task), so a run resumes from its step number alone.
 """
 
 import inspect
@@ -30,7 +29,7 @@ from mtl_tf.pipelines.fixed_mixing import (
     TaskMixing,
 )
 
-_LOOKED_AT = 50  # steps of a mixing of the user's own
+_LOOKED_AT = 50  # steps checked of a user's own mixing
 
 
 class Phases(TaskMixing):
@@ -38,10 +37,10 @@ class Phases(TaskMixing):
 
     Args:
         phases: dicts with `tasks` (names or numbers), either `steps` or
-            `epochs` (an epoch: as many batches as the phase's tasks have), and
-            optionally `mixing`.
-        mixing: the config of the mixing within the phases and after them; the
-            weights of tasks that a phase does not have do not count in it.
+            `epochs`, and optionally `mixing`. An epoch has all batches of the
+            phase's tasks once.
+        mixing: the config of the mixing within the phases and after them. In a
+            phase, weights of tasks that it does not have are ignored.
     """
 
     def __init__(
@@ -158,10 +157,10 @@ def make_mixing(
     """Makes a mixing from its config.
 
     Args:
-        config: a name of `MIXINGS`, the place of a class of the user's own
-            such as "my_mixing.py:MyMixing" (see `own_functions.load`), or a
-            dict of `name` and that mixing's options. An option that is None
-            keeps its default.
+        config: a name of `MIXINGS`; the path of a class of your own, such as
+            "my_mixing.py:MyMixing" (see `own_functions.load`); or a dict of
+            `name` and that mixing's options. Options that are None keep their
+            defaults.
         batches_per_task: batches of one epoch of each task.
         seed: the run's seed.
         task_names: the tasks' names.
@@ -193,7 +192,7 @@ def _own_mixing(
     seed: int,
     task_names: Sequence[str],
 ) -> TaskMixing:
-    """A mixing of the user's own, whose first steps are looked at."""
+    """Makes a mixing of the user's own and checks its first steps."""
     mixing = own_functions.load_class(place, TaskMixing)
     arguments = ("batches_per_task", "seed", "task_names", "args")
     known = own_functions.keywords(mixing, arguments)
@@ -205,7 +204,7 @@ def _own_mixing(
 
 
 def _check_first_steps(place: str, mixing: TaskMixing, tasks: int) -> None:
-    """Refuses steps that are none, or that `counts` counts otherwise."""
+    """Refuses invalid steps, and steps that `counts` counts differently."""
     steps = np.asarray(mixing.tasks(0, _LOOKED_AT))
     shape = (_LOOKED_AT, 1)
     if steps.shape != shape or steps.dtype.kind != "i":
@@ -237,17 +236,17 @@ def _check_first_steps(place: str, mixing: TaskMixing, tasks: int) -> None:
 def for_tasks(
     config: Mapping[str, Any], task_names: Sequence[str]
 ) -> Mapping[str, Any]:
-    """The mixing of a config for these tasks of it, which is checked.
+    """The checked mixing config for some of the config's tasks.
 
-    A single task is not mixed: phases and weights, which may name tasks that
-    are not here, do not count.
+    A single task needs no mixing: then phases and weights, which may name
+    absent tasks, are ignored.
 
     Args:
         config: a dict of `name` and that mixing's options.
         task_names: the tasks' names.
 
     Raises:
-        ConfigError: as of `make_mixing`.
+        ConfigError: as for `make_mixing`.
     """
     if len(task_names) == 1 and config.get("name") in ("phases", "weighted"):
         return {"name": "round_robin"}
@@ -256,11 +255,11 @@ def for_tasks(
 
 
 def without_tasks(config: Any, absent: Collection[str]) -> Any:
-    """The config of a mixing without the weights of some tasks.
+    """A mixing's config without the weights of absent tasks.
 
     Args:
-        config: a name, or a dict of `name` and that mixing's options. Of
-            phases it is the mixing within them.
+        config: a name, or a dict of `name` and that mixing's options. For
+            phases, the mixing within them is changed.
         absent: names of tasks that are not mixed.
     """
     if not hasattr(config, "items"):
@@ -278,7 +277,7 @@ def without_tasks(config: Any, absent: Collection[str]) -> Any:
 
 
 def _options(config: Any, noun: str) -> dict[str, Any]:
-    """A plain dict of a dict or ConfigDict, without the fields of None."""
+    """A plain dict of a dict or ConfigDict, without fields that are None."""
     if not hasattr(config, "items"):
         raise ConfigError(f"a {noun} must be a dict, got {config!r}")
     return {key: value for key, value in config.items() if value is not None}

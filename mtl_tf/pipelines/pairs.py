@@ -1,7 +1,7 @@
-"""The pairs that a translation run trains on, and its encoders.
+"""The training pairs of a translation run, and its encoders.
 
-What is too long, or too unequal in length to be a translation, is left out of
-training, and counted. Scores are always of whole splits.
+Pairs that are too long, or too unequal in length to be translations, are left
+out of training and counted. Evaluation always uses whole splits.
 """
 
 import collections
@@ -40,14 +40,14 @@ _TEXTS_AT_ONCE = 1024
 
 @dataclasses.dataclass(frozen=True)
 class PairFilter:
-    """Which pairs are trained on.
+    """Selects the pairs to train on.
 
     Attributes:
-        max_length: tokens of a source at most; 0 sets no limit.
-        target_max_length: tokens of a target at most, without its end; 0 sets
+        max_length: the most tokens of a source; 0 for no limit.
+        target_max_length: the most tokens of a target, without its end; 0 for
             no limit.
-        max_ratio: how many times as long as the other a text may be; 0 sets
-            no limit.
+        max_ratio: the largest ratio of the longer text's length to the
+            shorter's; 0 for no limit.
     """
 
     max_length: int = 0
@@ -56,7 +56,7 @@ class PairFilter:
 
     @classmethod
     def of_config(cls, text_config: Mapping[str, Any]) -> "PairFilter":
-        """The filter of the `text` part of a config.
+        """The filter of a config's `text` section.
 
         Raises:
             ConfigError: a wrong number.
@@ -76,14 +76,14 @@ class PairFilter:
     def reasons(
         self, sources: np.ndarray, targets: np.ndarray
     ) -> dict[str, np.ndarray]:
-        """Why pairs are left out.
+        """The reasons for leaving pairs out.
 
         Args:
             sources, targets: integers [n], their lengths in tokens.
 
         Returns:
-            bool [n] by reason: `empty`, `long_source`, `long_target`,
-            `ratio`; each pair has one reason at most, the first that holds.
+            bool [n] by reason: `empty`, `long_source`, `long_target`, `ratio`.
+            Each pair has at most one reason, the first that applies.
         """
         longer = np.maximum(sources, targets)
         shorter = np.minimum(sources, targets)
@@ -100,16 +100,16 @@ class PairFilter:
         return reasons
 
     def keep(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Which pairs are trained on: bool [n], of lengths as in `reasons`."""
+        """Whether to train on each pair, bool [n]; lengths as in `reasons`."""
         reasons = self.reasons(sources, targets).values()
         return ~np.logical_or.reduce(list(reasons))
 
     def apply(self, split: EncodedSplit) -> tuple[EncodedSplit, dict[str, int]]:
-        """The pairs of an encoded split that are trained on.
+        """Leaves out the pairs of a split that are not trained on.
 
         Returns:
-            The split without the others, and how many were left out by
-            reason; reasons without any are absent.
+            The remaining split, and the number of pairs left out for each
+            reason that occurs.
 
         Raises:
             DataError: no pair is left.
@@ -136,18 +136,18 @@ def build_text(
 ) -> TranslationText:
     """Builds the encoders of the languages from the training splits.
 
-    A language has a tokenizer and a vocabulary of its own; of tasks with the
-    same target language both are of all their texts. Words are counted in
-    pairs that are trained on; subwords are learnt from all pairs.
+    Each language has its own tokenizer and vocabulary. Tasks with the same
+    target language share these, built from all their texts. Words are counted
+    only in pairs that are trained on; subwords are learnt from all pairs.
 
     Args:
         tasks: translation tasks with one source language.
-        text_config: `tokenizer` (its config), `tokenizers` (those of
-            languages that have another), `min_count`, `max_size` (of each
-            language; 0: no limit), and the limits of `PairFilter`.
+        text_config: `tokenizer` (its config), `tokenizers` (of languages with
+            another one), `min_count`, `max_size` (for each language; 0: no
+            limit), and the limits of `PairFilter`.
 
     Returns:
-        The encoders, which cut no text.
+        The encoders, which do not cut texts.
 
     Raises:
         ConfigError: a wrong field, or more than one source language.
@@ -254,7 +254,7 @@ def _count(
 
 
 def _batches(task: Any, take: Callable) -> Iterator[Any]:
-    """Yields what `take` makes of each batch of a task's training pairs."""
+    """Yields the result of `take` for each batch of training pairs."""
     yield from fixed(
         task.dataset("train")
         .batch(_TEXTS_AT_ONCE)

@@ -1,4 +1,4 @@
-"""What models with a pretrained encoder read of a task's declared features."""
+"""Encodes declared features for models with a pretrained encoder."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,20 +15,20 @@ from mtl_tf.text.pieces import PieceEncoder
 from mtl_tf.text.token_columns import TokenColumn
 from mtl_tf.text.tokenizers import make_tokenizer
 
-#: The time axis of pieces in runs that have words on an axis, too.
+#: The time axis of pieces, in runs that also have an axis of words.
 PIECES = "pieces"
 
 
 class PieceExamples(Examples):
     """Turns examples into pieces of a pretrained encoder.
 
-    The columns are "tokens", the pieces; see `Examples`. Where a run has tasks
-    of words, "words" says where the first piece of each word stands, and the
-    pieces have a time axis of their own.
+    The column "tokens" has the pieces; see `Examples`. If a run has tasks on
+    words, the column "words" has the index of each word's first piece, and the
+    pieces have their own time axis.
 
     Args:
-        encoder: texts to pieces.
-        features: of the task.
+        encoder: converts texts to pieces.
+        features: the task's features.
     """
 
     encoder: PieceEncoder
@@ -77,11 +77,11 @@ class PieceExamples(Examples):
 def examples_of(
     encoder: TextEncoder | PieceEncoder, features: Sequence[Feature]
 ) -> TextExamples | PieceExamples:
-    """What turns examples into what a model reads of them.
+    """The converter of examples to a model's inputs.
 
     Args:
-        encoder: of the run.
-        features: of a task.
+        encoder: the run's encoder.
+        features: the task's features.
     """
     if isinstance(encoder, PieceEncoder):
         return PieceExamples(encoder, features)
@@ -95,8 +95,8 @@ def build_encoder(
 
     Args:
         tasks: `Task` objects.
-        text_config: `tokenizer`, which finds the words of tasks that have
-            some, and `max_length`.
+        text_config: `tokenizer`, which splits into words for tasks on words,
+            and `max_length`.
         preset: see `mtl_tf.text.presets`.
 
     Raises:

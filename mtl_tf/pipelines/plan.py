@@ -1,6 +1,6 @@
-"""The plan of a training run: which examples make up which step.
+"""The plan of a training run: the examples of each step.
 
-It is a pure function of the step number, which `batches` carries out.
+It is a pure function of the step number; `batches` follows it.
 """
 
 import types
@@ -30,10 +30,10 @@ class Steps(NamedTuple):
 
     Attributes:
         tasks: int32 [n, G].
-        lengths: int32 [n]: T, the padded length of the bucket, which may be
-            one of the task's own; of several time axes [n, axes].
+        lengths: int32 [n]: T, the padded length of the bucket, which may be the
+            task's own; with several time axes [n, axes].
         rows: int32 [n, G, B]: examples of the task's split; -1 is padding.
-        sizes: int32 [n]: B of each step, the largest of which `rows` has.
+        sizes: int32 [n]: B of each step; `rows` is as wide as the largest.
     """
 
     tasks: np.ndarray
@@ -43,41 +43,40 @@ class Steps(NamedTuple):
 
 
 class BatchPlan:
-    """Which examples of which tasks make up every step of a training run.
+    """The examples and tasks of every step of a training run.
 
     Batch n of a task is batch n % count of its epoch n // count, with `count`
     from `batches_per_task`. Each example comes once an epoch, unless its task
     is `balanced`.
 
     Args:
-        splits: the encoded training splits, one a task.
-        batch_size: B, examples of one task in a step.
-        boundaries: padded lengths; none of the texts is longer than the last.
-            By the tasks' names, where each has buckets of its own (not in
-            joint steps).
+        splits: the encoded training splits, one for each task.
+        batch_size: B, the examples of one task in a step.
+        boundaries: padded lengths; no text is longer than the last. By task
+            name if each task has its own buckets (not in joint steps).
         mixing_config: see `make_mixing`.
         seed: the run's seed.
-        static_shapes: True, for XLA: every batch has B rows and the length of
-            its bucket. False, to save padding: batches are as long as their
-            longest text, and the last one of a task and epoch has the rows
-            that are left (not in joint steps).
-        tokens_per_batch: if above 0, in place of `batch_size` the most cells
-            of a batch, padded, of all time axes together: the longer the
-            texts, the smaller is B.
-        token_weights: by time axis, what one of its cells counts in
-            `tokens_per_batch`, if it is not 1.
-        balanced: by the name of a task, its dense column of classes whose
-            examples come equally often; see `TaskOrder`.
-        parts: in how many parts a batch is computed: B is so many times what
-            `batch_size` or `tokens_per_batch` gives.
+        static_shapes: True, for XLA: every batch has B rows and its bucket's
+            length. False, to save padding: a batch is as long as its longest
+            text, and the last batch of a task's epoch has only the remaining
+            rows (not in joint steps).
+        tokens_per_batch: if above 0, replaces `batch_size`: the most cells of a
+            batch, with padding, over all time axes. The longer the texts, the
+            smaller B.
+        token_weights: by time axis, the weight of its cells in
+            `tokens_per_batch`, if not 1.
+        balanced: by task name, the dense column of classes to draw equally
+            often; see `TaskOrder`.
+        parts: the number of parts in which a batch is computed. B is that many
+            times the value from `batch_size` or `tokens_per_batch`.
 
-    What does not fill a batch joins the next larger bucket, so that at most
-    one batch a task and epoch is not full.
+    Examples that do not fill a batch join the next larger bucket, so at most
+    one batch per task and epoch is not full.
 
     Attributes:
-        batch_sizes: int32 [buckets], B of each bucket; where tasks have
-            buckets of their own, task by task.
-        batch_size: the largest of them, as wide as rows are.
+        batch_sizes: int32 [buckets], B of each bucket; task by task if tasks
+            have their own buckets.
+        batch_size: the largest B, the width of rows.
         sides: () for one time axis, else (axes,).
 
     Raises:
@@ -144,17 +143,17 @@ class BatchPlan:
 
     @property
     def batches_per_task(self) -> np.ndarray:
-        """Batches in one epoch of each task, int64 [tasks]."""
+        """The number of batches in one epoch of each task, int64 [tasks]."""
         return np.array([len(order) for order in self._orders], np.int64)
 
     @property
     def groups(self) -> int:
-        """G, how many tasks a step has."""
+        """G, the number of tasks per step."""
         return self.mixing.groups
 
     @property
     def steps_per_epoch(self) -> int:
-        """As many steps as all tasks have batches; see `JointOrder` else."""
+        """The batches of all tasks together; for joint steps `JointOrder`."""
         return len(self._joint or []) or self.mixing.steps_per_epoch
 
     def steps(self, start: int, stop: int) -> Steps:
@@ -189,7 +188,7 @@ class BatchPlan:
             batches = order.epoch(int(epoch))
             rows = batches.rows[places[in_epoch]]
             rows = rows.reshape(len(rows), self.groups, -1)
-            # A task with buckets of its own may have a smaller largest B.
+            # A task with its own buckets may have a smaller largest B.
             plan.rows[steps[in_epoch], :, : rows.shape[2]] = rows
             buckets = batches.buckets[places[in_epoch]]
             plan.lengths[steps[in_epoch]] = order.boundaries[buckets]
@@ -197,17 +196,17 @@ class BatchPlan:
 
     @property
     def varies(self) -> bool:
-        """Whether B is not the same in all steps."""
+        """Whether B differs between steps."""
         return len(set(self.batch_sizes.tolist())) > 1
 
     def cells(self, steps: int) -> tuple[int, int]:
-        """How many tokens the first steps have, and how many cells.
+        """The numbers of tokens and of cells in the first steps.
 
-        Cells are those of [G, B, T], and of [G, B, U] where there are targets.
-        `pipeline.token_weights` have no part in it.
+        The cells are those of [G, B, T], and of [G, B, U] if there are targets.
+        `pipeline.token_weights` do not count.
         """
         plan = self.steps(0, steps)
-        # One text more or two: [n, G, B, 1] or [n, G, B, 2].
+        # One text or two: [n, G, B, 1] or [n, G, B, 2].
         sides = self.sides or (1,)
         tokens = np.zeros([*plan.rows.shape, *sides], np.int64)
         for task, split in enumerate(self.splits):
@@ -224,7 +223,7 @@ class BatchPlan:
 
 
 def _check_split(name: str, split: EncodedSplit, boundaries: list) -> None:
-    """Refuses a split without examples, or with longer ones than buckets."""
+    """Refuses an empty split, or one with texts longer than all buckets."""
     if not len(split):
         raise ConfigError(f"task {name!r} has no training examples")
     longest = split.lengths.max(axis=0).tolist()

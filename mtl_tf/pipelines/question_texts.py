@@ -1,4 +1,4 @@
-"""The vocabulary of a run that answers questions, and what it trains on."""
+"""The vocabulary and training examples of a question answering run."""
 
 import collections
 from collections.abc import Iterable, Mapping
@@ -33,20 +33,20 @@ def build_encoder(
     text_config: Mapping[str, Any],
     pretrained: Pretrained | None = None,
 ) -> TextEncoder:
-    """Builds one vocabulary of the contexts, questions and answers of tasks.
+    """Builds one vocabulary for the tasks' contexts, questions and answers.
 
-    Words are counted in training splits, in contexts and questions up to
+    Words are counted in training splits; contexts and questions only up to
     `max_length`.
 
     Args:
         tasks: `Task` objects.
         text_config: `tokenizer` (its config), `max_length`, `min_count` and
             `max_size` (0: no limit).
-        pretrained: which words are known for their vectors, also of the other
+        pretrained: tells which words have pretrained vectors, also in other
             splits' contexts and questions.
 
     Returns:
-        The encoder, which cuts no text.
+        The encoder, which does not cut texts.
 
     Raises:
         ConfigError: a wrong field of `text_config`.
@@ -80,12 +80,12 @@ def for_training(
     """The examples of an encoded split that are trained on.
 
     Args:
-        split: encoded.
-        text_config: `max_length` (of contexts; those that are cut have no
-            more) and `answer_max_length`, without the end; 0 sets no limit.
+        split: the encoded split.
+        text_config: `max_length` of contexts (contexts that are cut do not
+            exceed it) and `answer_max_length`, without the end; 0 for no limit.
 
     Returns:
-        The split without the others, and how many were left out by reason.
+        The remaining split, and the number of examples left out by reason.
 
     Raises:
         DataError: no example is left.
@@ -120,7 +120,7 @@ def _texts(task: Any, split: str, answers: bool) -> Iterable[tf.Tensor]:
 def _count(
     tasks: Iterable[Any], split: str, tokenizer: Tokenizer, length: int
 ) -> collections.Counter[str]:
-    """How often each token occurs; of answers only those of training."""
+    """How often each token occurs; answers count only in training splits."""
     counts: collections.Counter[str] = collections.Counter()
     for task in tasks:
         if split not in task.splits:

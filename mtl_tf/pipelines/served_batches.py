@@ -1,9 +1,9 @@
-"""Batches that workers of a tf.data service make.
+"""Batches made by the workers of a tf.data service.
 
-The service hands out the numbers of batches to its workers, which make them by
-a graph from files (`served_files`). They come as they are ready; here they are
-put in order, so that a run gets what it would have made itself, whichever and
-however many workers there are. A batch that a lost worker had is made here.
+The service gives batch numbers to its workers, which make the batches by a
+graph from files (`served_files`). Batches arrive in any order and are sorted
+here. So a run gets the same batches as without a service, whichever and however
+many workers there are. If a worker is lost, its batches are made here.
 """
 
 import contextlib
@@ -33,17 +33,17 @@ from mtl_tf.pipelines.without_autotuning import fixed
 
 _Numbered = tuple[int, Batch]
 
-#: How long the dispatcher may take to answer when a run starts.
+#: The longest wait for the dispatcher when a run starts.
 CONNECT_SECONDS = 10.0
-#: How long no batch at all may come.
+#: The longest wait for any batch.
 WAIT_SECONDS = 60.0
-# What a worker is given at once: the fewer, the more questions.
+# The batches a worker gets at once; fewer mean more requests.
 _BATCHES_AT_ONCE = 8
-# Batches that came early; past them a missing one counts as lost.
+# The most early batches; beyond that a missing one counts as lost.
 _MOST_WAITING = 512
 _PREFETCHED = 32
 _STEPS_AT_ONCE = 4096
-# A graph, of which the files become a part, has to stay below 2 GB.
+# The files become part of a graph, which must stay below 2 GB.
 _MOST_BYTES = 1 << 30
 
 
@@ -51,9 +51,9 @@ class DataService:
     """A tf.data service that makes a run's batches.
 
     Args:
-        address: of its dispatcher, `grpc://HOST:PORT`.
-        folder: for files that the workers read: they have to see it by the
-            same name.
+        address: the dispatcher's address, `grpc://HOST:PORT`.
+        folder: the folder of the workers' files; they must see it under the
+            same path.
     """
 
     def __init__(self, address: str, folder: str):
@@ -61,10 +61,10 @@ class DataService:
         self._failure: Exception | None = None
 
     def check(self) -> None:
-        """Refuses an address where nobody answers.
+        """Refuses an address without a running dispatcher.
 
         Raises:
-            RunError: nobody does, within `CONNECT_SECONDS`.
+            RunError: nothing answers within `CONNECT_SECONDS`.
         """
         host, _, port = self.address.rpartition("://")[2].rpartition(":")
         try:
@@ -78,9 +78,9 @@ class DataService:
             )
 
     def prepare(self, plans: Sequence[BatchPlan]) -> None:
-        """Writes the examples of each piece's plan, or finds them.
+        """Writes the examples of each piece's plan, unless they exist.
 
-        One process at a time may do so.
+        Only one process at a time may do so.
         """
         for piece, plan in enumerate(plans):
             served_files.write_examples(
@@ -103,12 +103,12 @@ class DataService:
         part: range,
         piece: int = 0,
     ) -> tf.data.Dataset:
-        """What `batches.training_dataset` returns, made by the service.
+        """The result of `batches.training_dataset`, made by the service.
 
-        `piece` is the number of the plan among those of a step.
+        `piece` is the index of the plan among the plans of a step.
 
-        Reading it fails, for `failures_reported` to tell, if no batch comes for
-        `WAIT_SECONDS`.
+        Reading fails if no batch arrives for `WAIT_SECONDS`;
+        `failures_reported` then gives the reason.
 
         Raises:
             ConfigError: the files are larger than a graph can hold.
@@ -143,10 +143,10 @@ class DataService:
 
     @contextlib.contextmanager
     def failures_reported(self) -> Iterator[None]:
-        """Raises why the service failed in place of TensorFlow's error.
+        """Replaces TensorFlow's error by the reason why the service failed.
 
         Raises:
-            LostWorker: no batch came for a while.
+            LostWorker: no batch arrived for a while.
         """
         try:
             yield
@@ -174,7 +174,7 @@ def _plan_rows(
 
 
 class _Maker:
-    """Makes a batch from its number, by a graph that reads files."""
+    """Makes a batch from its number, in a graph that reads files."""
 
     def __init__(self, plan: BatchPlan, rows: DiskSplit, examples: DiskSplit):
         sizes = [len(split) for split in plan.splits]
@@ -184,7 +184,7 @@ class _Maker:
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, number: tf.Tensor) -> Batch:
-        """The batch of a number, an int64 scalar."""
+        """The batch of that number, an int64 scalar."""
         row = {
             key: served_files.read_column(self._rows, key)[0][number]
             for key in self._rows.columns
@@ -194,7 +194,7 @@ class _Maker:
 
 
 def _numbered(make: Callable[[tf.Tensor], Batch], count: int):
-    """Numbers and batches, of which workers take several at once."""
+    """Batches with their numbers; a worker takes several at once."""
 
     @tf.autograph.experimental.do_not_convert
     def several(first: tf.Tensor) -> tf.data.Dataset:
@@ -206,19 +206,19 @@ def _numbered(make: Callable[[tf.Tensor], Batch], count: int):
         return number, make(number)
 
     numbers = tf.data.Dataset.range(0, count, _BATCHES_AT_ONCE)
-    # Each worker makes two at a time.
+    # Each worker makes two batches at a time.
     return numbers.flat_map(several).map(numbered, num_parallel_calls=2)
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """Where numbered batches come from.
+    """The origin of numbered batches.
 
     Attributes:
-        address: of the dispatcher.
-        dataset: numbers and batches, if they were made here.
+        address: the dispatcher's address.
+        dataset: the dataset of numbers and batches, as if made here.
         make: makes a batch from its number.
-        count: how many there are.
+        count: the number of batches.
     """
 
     address: str
@@ -227,10 +227,10 @@ class Source:
     count: int
 
     def served(self) -> tf.data.Dataset:
-        """Numbers and batches as the workers have them ready.
+        """Numbers and batches in the order in which workers finish them.
 
-        The graph is sent to the service now, which may take as long as its
-        dispatcher does.
+        This sends the graph to the service, which may take as long as its
+        dispatcher takes.
         """
         service = tf.data.experimental.service
         return self.dataset.apply(
@@ -239,10 +239,10 @@ class Source:
 
 
 def in_order(source: Source) -> Iterator[Batch]:
-    """Yields the batches of a source by their numbers.
+    """Yields the batches of a source in order of their numbers.
 
     Raises:
-        LostWorker: none came for `WAIT_SECONDS`.
+        LostWorker: no batch arrived for `WAIT_SECONDS`.
     """
     with _Arrivals(source) as arrivals:
         waiting: dict[int, Batch] = {}
@@ -254,7 +254,7 @@ def in_order(source: Source) -> Iterator[Batch]:
                 came = arrivals.next(may_stall=bool(waiting) or few)
                 if not came:
                     break
-                # One that was made here meanwhile is late.
+                # Batches that were meanwhile made here arrive too late.
                 waiting |= {n: b for n, b in came.items() if n >= number}
             batch = waiting.pop(number, None)
             if batch is None:
@@ -265,10 +265,10 @@ def in_order(source: Source) -> Iterator[Batch]:
 
 
 class _Arrivals(contextlib.ExitStack):
-    """Numbered batches as they come, taken by a thread of its own.
+    """Receives numbered batches in a separate thread.
 
-    TensorFlow waits for the service without end, which no other thread can
-    end: this one does not wait for that one longer than it says.
+    TensorFlow may wait for the service forever, and no other thread can stop
+    it. This object waits for that thread only for a limited time.
     """
 
     def __init__(self, source: Source):
@@ -291,7 +291,7 @@ class _Arrivals(contextlib.ExitStack):
                 if self._stopped.is_set():
                     return
             self._put(None)
-        except Exception as error:  # which only the other thread can report
+        except Exception as error:  # only the other thread can report it
             self._put(error)
 
     def _put(self, arrived: _Numbered | Exception | None) -> None:
@@ -301,12 +301,12 @@ class _Arrivals(contextlib.ExitStack):
                 return
 
     def next(self, may_stall: bool) -> dict[int, Batch]:
-        """The next that comes, by its number; {} at the end.
+        """The next batches by number; {} at the end.
 
         Args:
-            may_stall: return {} where a service that has worked gives no more
-                for a while. TensorFlow waits for what a killed worker had,
-                after all others have given theirs.
+            may_stall: whether to return {} if a service that has worked gives
+                no more for a while. TensorFlow waits for the batches of a
+                killed worker after all others have arrived.
 
         Raises:
             LostWorker: the service fails.

@@ -1,11 +1,11 @@
-"""Files from which a graph alone makes batches, without Python.
+"""Files from which a graph makes batches without Python.
 
-Workers of the tf.data service run graphs in processes that know nothing of
-this one: they cannot call Python functions of it, and what a graph holds as
-constants travels with it. So the columns of all training splits, one behind
-the other, and the plan of all steps are written into files, which the graph
-reads by their names. TensorFlow folds what it reads into the graph: a worker
-reads a file once and holds it, for a moment twice.
+Workers of the tf.data service run graphs in separate processes. They cannot
+call Python functions of this process, and constants of a graph are sent along
+with it. So the concatenated columns of all training splits, and the plan of all
+steps, are written to files, which the graph reads by name. TensorFlow folds the
+files' contents into the graph as constants: a worker reads a file once and
+holds it in memory, for a moment twice.
 """
 
 import functools
@@ -26,14 +26,14 @@ _ROWS_AT_ONCE = 4096
 
 
 def write_examples(splits: Sequence[EncodedSplit], folder: str) -> DiskSplit:
-    """The examples of all splits, as one split in files.
+    """Writes the examples of all splits as one split in files.
 
     Args:
-        splits: one a task, all with the same columns.
-        folder: where the files' folder is made, or found.
+        splits: one for each task, all with the same columns.
+        folder: the parent of the files' folder, which may exist already.
 
     Raises:
-        RunError: the folder cannot be written.
+        RunError: the folder is not writable.
     """
     digests = " ".join(map(digest_of, splits))
     name = hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()
@@ -67,7 +67,7 @@ def _parts(
 
 
 def size_of(split: DiskSplit) -> int:
-    """Bytes of the files of a split."""
+    """The total bytes of a split's files."""
     folder = split.directory
     paths = (os.path.join(folder, name) for name in os.listdir(folder))
     return sum(map(os.path.getsize, paths))
@@ -76,18 +76,18 @@ def size_of(split: DiskSplit) -> int:
 def write_rows(
     parts: Iterator[Mapping[str, np.ndarray]], directory: str
 ) -> DiskSplit:
-    """Rows of dense columns, such as a plan, in files of a new folder.
+    """Writes rows of dense columns, such as a plan, to a new folder.
 
     Args:
-        parts: the columns of some rows after others.
-        directory: the folder; what was there goes.
+        parts: the columns of the rows, some rows at a time.
+        directory: the folder; its old content is removed.
     """
     shutil.rmtree(directory, ignore_errors=True)
     columns = ({k: Column(v) for k, v in part.items()} for part in parts)
     first = next(columns)
 
     def rows(start: int) -> Iterator[dict[str, Column]]:
-        del start  # Nothing is left of a process that was killed.
+        del start  # A killed process leaves nothing to resume.
         yield first
         yield from columns
 
@@ -95,11 +95,11 @@ def write_rows(
 
 
 class FileStore(ExampleStore):
-    """Gathers from files what `ExampleStore` gathers from memory.
+    """Gathers examples from files, as `ExampleStore` does from memory.
 
     Args:
-        examples: those of all splits, one behind the other.
-        sizes: how many each split has.
+        examples: the concatenated examples of all splits.
+        sizes: the number of examples of each split.
     """
 
     def __init__(self, examples: DiskSplit, sizes: Sequence[int]):
@@ -116,7 +116,7 @@ class FileStore(ExampleStore):
 def read_column(
     split: DiskSplit, key: str
 ) -> tuple[tf.Tensor, tf.Tensor | None]:
-    """The values and offsets of a column, which the graph reads by name."""
+    """The values and offsets of a column, read in the graph by file name."""
     column = split.columns[key]
     values, offsets = split.paths(key)
     return (
@@ -126,7 +126,7 @@ def read_column(
 
 
 def _read(array: np.ndarray, path: str) -> tf.Tensor:
-    if not array.size:  # which cannot be read
+    if not array.size:  # An empty file cannot be read.
         return tf.zeros([1, *array.shape[1:]], array.dtype)
     return tf.raw_ops.ImmutableConst(
         dtype=array.dtype, shape=array.shape, memory_region_name=path

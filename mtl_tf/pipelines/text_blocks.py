@@ -1,6 +1,6 @@
-"""Blocks of text of equal length, from which something is learnt in steps.
+"""Blocks of text of equal length, for training in steps.
 
-Which blocks a step has is a function of the seed and the step.
+The blocks of a step are a function of the seed and the step.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ from mtl_tf.pipelines.without_autotuning import fixed
 
 
 def cut(texts: list[np.ndarray], end: int, length: int) -> np.ndarray:
-    """Texts one after the other, cut into blocks.
+    """Concatenates texts and cuts them into blocks.
 
     Args:
         texts: int32 [words] each, ids above 0.
-        end: the id that stands behind each text.
-        length: words of a block.
+        end: the id that follows each text.
+        length: the words of a block.
 
     Returns:
         int32 [blocks, length]; the last block is padded with 0.
@@ -36,10 +36,10 @@ def cut(texts: list[np.ndarray], end: int, length: int) -> np.ndarray:
 def rows_of_step(
     count: int, step: int, batch_size: int, seed: int
 ) -> np.ndarray:
-    """Which of `count` blocks a step has: each once an epoch.
+    """The blocks, out of `count`, of a step; each comes once an epoch.
 
     Returns:
-        int64 [batch_size], places of blocks.
+        int64 [batch_size], indices of blocks.
     """
     numbers = step * batch_size + np.arange(batch_size)
     epochs, inside = np.divmod(numbers, count)
@@ -57,11 +57,11 @@ def batches(
     """The batches of steps, one group each, with what every batch has.
 
     Args:
-        start, stop: the first step, and the one behind the last.
-        compute: makes the arrays `[B, ...]` of a step, always of the same
-            shapes; "counted" among them, float32 `[B, N]`, is 1 for what is
-            to be told. Their number is the "normalizer", so that the loss of
-            a step is the mean over them.
+        start, stop: the first step, and the one after the last.
+        compute: makes the arrays `[B, ...]` of a step, always in the same
+            shapes. Among them, "counted", float32 `[B, N]`, is 1 for what is to
+            be predicted. Its sum is the "normalizer", so that a step's loss is
+            the mean over the predictions.
     """
     first = compute(start)
 

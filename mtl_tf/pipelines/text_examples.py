@@ -1,4 +1,4 @@
-"""What models with a sharing scheme read of a task's declared features."""
+"""Encodes declared features for models with a sharing scheme."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ Ragged = dict[str, tf.Tensor | tf.RaggedTensor]
 
 
 def time_axes(features: Iterable[Feature]) -> dict[str, list[Feature]]:
-    """The features made of strings, by their time axis."""
+    """The string features, by their time axis."""
     by_axis: dict[str, list[Feature]] = {}
     for feature in features:
         if feature.is_string:
@@ -23,16 +23,16 @@ def time_axes(features: Iterable[Feature]) -> dict[str, list[Feature]]:
 
 
 class Examples:
-    """Turns examples of a task into numbers: what all kinds of texts share.
+    """Turns examples of a task into numbers: the base for all encoders.
 
-    A subclass gives the columns of the features made of strings. Those of the
-    first time axis have plain names, those of another axis have its name
-    before them, such as "text_pair_tokens". Features that are numbers keep
-    their names; on a time axis they are cut as the tokens are.
+    A subclass makes the columns of string features. Columns on the first time
+    axis have plain names; those on another axis have its name as a prefix, such
+    as "text_pair_tokens". Numeric features keep their names; on a time axis
+    they are cut as the tokens are.
 
     Args:
-        encoder: texts to numbers.
-        features: of the task.
+        encoder: converts texts to numbers.
+        features: the task's features.
 
     Attributes:
         encoder: see above.
@@ -45,7 +45,7 @@ class Examples:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The time axis of each column, "" of those without."""
+        """The time axis of each column, "" for columns without one."""
         numbers = (
             feature for feature in self._features if not feature.is_string
         )
@@ -57,11 +57,11 @@ class Examples:
         """Encodes a batch of examples.
 
         Args:
-            batch: the features that are strings, [n] or ragged [n, None], and
-                as many of the others as there are.
+            batch: the string features, [n] or ragged [n, None], and any of the
+                other features.
 
         Returns:
-            The columns by name: int32 [n, T], of characters [n, T, W].
+            The columns by name: int32 [n, T], for characters [n, T, W].
         """
         columns = self._string_columns(batch)
         for feature in self._features:
@@ -82,15 +82,15 @@ class Examples:
         }
 
     def _token_column(self, texts: Sequence[str]) -> TokenColumn:
-        """The ids of texts on one time axis."""
+        """What the ids of texts on one time axis stand for."""
         raise NotImplementedError
 
     def _string_axes(self) -> dict[str, str]:
-        """The time axis of each column of strings."""
+        """The time axis of each string column."""
         raise NotImplementedError
 
     def _string_columns(self, batch: Mapping[str, tf.Tensor]) -> Ragged:
-        """The columns of strings by name."""
+        """The string columns by name."""
         return {
             f"{self._prefix(axis)}{part}": value
             for axis, features in self._strings.items()
@@ -103,19 +103,19 @@ class Examples:
     def _encoded(
         self, features: Sequence[Feature], batch: Mapping[str, tf.Tensor]
     ) -> Ragged:
-        """The strings of one time axis."""
+        """The columns of the strings on one time axis."""
         raise NotImplementedError
 
 
 class TextExamples(Examples):
-    """Turns examples into ids of words, as a `TextEncoder` gives them.
+    """Turns examples into word ids of a `TextEncoder`.
 
-    The columns are "tokens", and maybe "characters" and "casing"; see
+    The columns are "tokens", and optionally "characters" and "casing"; see
     `Examples`.
 
     Args:
-        encoder: texts to ids.
-        features: of the task.
+        encoder: converts texts to ids.
+        features: the task's features.
     """
 
     encoder: TextEncoder
@@ -147,7 +147,7 @@ class TextExamples(Examples):
             for feature in features
         ]
         encoded = joined(parts, self.encoder.separator, self.encoder.max_length)
-        # There are many of these: they are as small as they can be.
+        # The smallest integer type, as there are many characters.
         if "characters" in encoded:
             dtype = self.encoder.characters.dtype
             encoded["characters"] = tf.cast(encoded["characters"], dtype)

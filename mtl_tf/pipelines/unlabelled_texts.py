@@ -1,7 +1,8 @@
-"""Texts without labels, made like the labelled ones of their task.
+"""Unlabelled texts, prepared like the labelled ones of their task.
 
-A corpus may give its labelled texts in tokens and its unlabelled ones raw, as
-FDU-MTL does; and they may hold texts of its test split, or of another task's.
+A corpus may have tokenized labelled texts and raw unlabelled ones, as FDU-MTL
+does. The unlabelled ones may include texts of its test split, or of another
+task's.
 """
 
 import re
@@ -23,12 +24,12 @@ _MARKS = re.compile(r"[\W_]+")
 
 
 class Unlabelled(NamedTuple):
-    """The texts of a split without labels.
+    """The texts of an unlabelled split.
 
     Attributes:
         texts: strings [n], UTF-8, by input feature.
-        left_out: how many others were held back.
-        spaced: the features whose texts got the Penn Treebank's spaces.
+        left_out: the number of texts that were held back.
+        spaced: the features whose texts got Penn Treebank spacing.
     """
 
     texts: dict[str, np.ndarray]
@@ -37,15 +38,15 @@ class Unlabelled(NamedTuple):
 
 
 def held_back(tasks: Iterable[Task]) -> set[tuple[str, ...]]:
-    """What no model of these tasks may be trained on, for `read`.
+    """The texts that no model of these tasks may train on, for `read`.
 
     Args:
-        tasks: all of a model: what one of them trains on without labels may
-            be another's validation or test text. Those that read words which
-            are given one by one do not count.
+        tasks: all tasks of a model. An unlabelled text of one may be a
+            validation or test text of another. Tasks that read given words do
+            not count.
 
     Raises:
-        MtlError: as of `Task.dataset`.
+        MtlError: as for `Task.dataset`.
     """
     return {
         row
@@ -60,19 +61,19 @@ def held_back(tasks: Iterable[Task]) -> set[tuple[str, ...]]:
 def read(
     task: Task, split: str, held_back: Collection[tuple[str, ...]] = ()
 ) -> Unlabelled:
-    """Reads the texts of a split that are trained on without labels.
+    """Reads the texts of a split for training without labels.
 
-    Where the training texts are tokenised and these are not, they are spaced
-    as in the Penn Treebank.
+    If the training texts are tokenized and these are not, they get Penn
+    Treebank spacing.
 
     Args:
-        task: whose inputs are texts.
-        split: of its source.
-        held_back: what the function `held_back` returned: texts that are one
-            of these, but for spaces, marks and case, are left out.
+        task: a task whose inputs are texts.
+        split: a split of its source.
+        held_back: the result of the function `held_back`. Texts that equal one
+            of these, up to spaces, punctuation and case, are left out.
 
     Raises:
-        MtlError: as of `Task.dataset`.
+        MtlError: as for `Task.dataset`.
     """
     texts, training = _columns(task, split), _columns(task, "train")
     usable = [row not in held_back for row in _rows(texts)]
@@ -91,7 +92,7 @@ def read(
 
 
 def dataset(texts: Mapping[str, np.ndarray]) -> tf.data.Dataset:
-    """Examples with these inputs alone."""
+    """A dataset of examples with only these inputs."""
     tensors = {
         name: tf.constant(list(column), tf.string)
         for name, column in texts.items()
@@ -100,17 +101,17 @@ def dataset(texts: Mapping[str, np.ndarray]) -> tf.data.Dataset:
 
 
 def key(text: str) -> str:
-    """What texts have in common that differ in spaces, marks and case."""
+    """A key that ignores spaces, punctuation and case."""
     return _MARKS.sub("", text).lower()
 
 
 def only_these_are_raw(texts: Iterable[str], others: Iterable[str]) -> bool:
-    """Whether marks are tied to the words of some texts, not of others."""
+    """Whether punctuation sticks to words in `texts`, not in `others`."""
     return treebank.is_raw(texts) and not treebank.is_raw(others)
 
 
 def _columns(task: Task, split: str) -> dict[str, list[bytes]]:
-    """The inputs of a split by feature."""
+    """The inputs of a split, by feature."""
     columns = {feature.name: [] for feature in inputs(task.features)}
     for batch in fixed(batched(task.dataset(split), AT_ONCE)):
         for name, column in columns.items():

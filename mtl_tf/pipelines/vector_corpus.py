@@ -1,8 +1,7 @@
 """The texts of tasks from which word vectors may be learnt.
 
-Training texts and unlabelled texts: no validation and no test text. Unlabelled
-texts that are those of a validation or a test split, but for spaces, marks and
-case, are left out.
+Only training and unlabelled texts are used. Unlabelled texts that equal a
+validation or test text, up to spaces, punctuation and case, are left out.
 """
 
 import re
@@ -30,7 +29,7 @@ from mtl_tf.text.tokenizers import (
 SPACINGS = ("auto", "treebank", "none")
 UNLABELLED = "unlabelled"
 _TEXTS_AT_ONCE = 1024
-# The format of vector files is made of spaces and lines.
+# Vector files use spaces and line breaks as separators.
 _SPACE = re.compile(r"[ \t\n\v\f\r]")
 
 
@@ -40,24 +39,24 @@ def collect(
     unlabelled_spacing: str = "auto",
     more: Sequence[str] = (),
 ) -> TokenStore:
-    """Reads and tokenises the texts of tasks.
+    """Reads and tokenizes the texts of tasks.
 
     Args:
-        tasks: whose training splits, and whose sources' `unlabelled` splits
-            where there are any, are read.
-        text_config: of it the tokenizer, so that words are those of a run. No
+        tasks: the tasks whose training splits are read, and the `unlabelled`
+            splits of their sources if there are any.
+        text_config: its tokenizer is used, so that words are those of a run. No
             text is cut.
-        unlabelled_spacing: what is done to unlabelled texts first: "treebank"
-            spaces them as the Penn Treebank does, "none" does nothing, "auto"
-            spaces those of a task whose training texts are tokenised and
-            whose unlabelled ones are not.
-        more: texts beside those of the tasks.
+        unlabelled_spacing: how unlabelled texts are changed first: "treebank"
+            gives them Penn Treebank spacing, "none" does nothing, "auto" spaces
+            those of a task whose training texts are tokenized and whose
+            unlabelled ones are not.
+        more: further texts.
 
     Returns:
-        The words of every text, without the spaces that tokens carry.
+        The words of every text, without the spaces in tokens.
     """
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
-    # Tokens that are given stay as they are.
+    # Given tokens are not split further.
     whitespace = WhitespaceTokenizer(tokenizer.lowercase)
     store = TokenStore()
     for task, texts in texts_of(tasks, unlabelled_spacing):
@@ -115,7 +114,7 @@ def _texts(task: Task, split: str) -> list[str]:
 
 
 def _unlabelled(task: Task, held_back: set[int]) -> tuple[list[str], int]:
-    """The unlabelled texts to use, and how many are not to be used."""
+    """The unlabelled texts to use, and the number of those held back."""
     if UNLABELLED not in task.source.split_names:
         return [], 0
     texts = _texts(task, UNLABELLED)

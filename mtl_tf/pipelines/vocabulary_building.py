@@ -1,4 +1,4 @@
-"""Tokenizers and vocabularies as the training texts of a run make them."""
+"""Builds tokenizers and vocabularies from a run's training texts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from mtl_tf.text.vocabulary import (
     places_for_words,
 )
 
-#: Says which of some words have a vector that was learnt elsewhere.
+#: Tells which of some words have a pretrained vector.
 Pretrained = Callable[[Iterable[str]], set[str]]
 
 
@@ -21,7 +21,7 @@ def check_sizes(text_config: Mapping[str, Any]) -> None:
     """Refuses a wrong `min_count` or `max_size` before texts are read.
 
     Raises:
-        ConfigError: one is wrong.
+        ConfigError: a value is wrong.
     """
     checks.positive_integer("text.min_count", text_config["min_count"])
     checks.not_negative_integer("text.max_size", text_config["max_size"])
@@ -33,14 +33,13 @@ def learnt_tokenizer(
     max_size: int,
     specials: Sequence[str] = (),
 ) -> Tokenizer:
-    """The tokenizer, after it has learnt from the texts if it has to.
+    """The tokenizer, trained on the texts if it needs training.
 
     Args:
-        tokenizer: as the config has it.
-        texts: strings [n], read only if there is something to learn.
-        max_size: entries of the vocabulary at most; 0 for the default of the
-            tokenizer.
-        specials: of the vocabulary.
+        tokenizer: the tokenizer of the config.
+        texts: strings [n], read only if the tokenizer needs training.
+        max_size: the most vocabulary entries; 0 for the tokenizer's default.
+        specials: the vocabulary's special tokens.
 
     Raises:
         ConfigError: `max_size` is too small.
@@ -55,7 +54,7 @@ def learnt_tokenizer(
 def vocabulary_of_pieces(
     tokenizer: Tokenizer, specials: Sequence[str] = ()
 ) -> Vocabulary:
-    """The specials and all pieces of a tokenizer that has some."""
+    """The special tokens and all pieces of a subword tokenizer."""
     return Vocabulary([*first_tokens(specials), *tokenizer.pieces])
 
 
@@ -66,15 +65,15 @@ def vocabulary_of_words(
     pretrained: Pretrained | None = None,
     others: Iterable[Iterable[str]] = (),
 ) -> Vocabulary:
-    """The specials, the frequent words and those that have a vector.
+    """Special tokens, frequent words, and words with a pretrained vector.
 
     Args:
         counts: how often each word occurs in training.
         text_config: `min_count` and `max_size` (0: no limit).
-        specials: of the vocabulary.
-        pretrained: None if no vectors were learnt elsewhere.
-        others: words of other splits, read only for `pretrained`: a vector
-            says nothing about labels.
+        specials: the vocabulary's special tokens.
+        pretrained: None without pretrained vectors.
+        others: words of other splits, used only with `pretrained`; a vector
+            reveals nothing about labels.
 
     Raises:
         ConfigError: `max_size` is too small for a word.

@@ -1,13 +1,13 @@
-"""How the data sets of this room run."""
+"""Datasets without tf.data's automatic tuning."""
 
 import tensorflow as tf
 
 
 def fixed(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """The same elements, in order, without tf.data's automatic tuning.
+    """The same elements in order, without automatic tuning.
 
-    The thread that tunes can hold up the end of an iterator for minutes while
-    the processor is busy, and the parallelism here is chosen by hand.
+    The tuning thread can delay the end of an iterator for minutes while the
+    processor is busy. The parallelism here is chosen by hand.
     """
     options = tf.data.Options()
     options.deterministic = True

@@ -1,1 +1,1 @@
-"""What all command-line programs share: runner, help, flags, streams."""
+"""Shared parts of all command-line programs: runner, help, flags, streams."""

@@ -1,7 +1,7 @@
-"""What overrides mean beyond a field and its value.
+"""Effects of overrides beyond a field and its value.
 
-Tasks of a config's own are chosen by name, and another optimizer leaves the
-options of the former one behind.
+Tasks of a config are chosen by name. Another optimizer drops the options of the
+former one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,19 +18,19 @@ _OPTIONS = "training.optimizer.options."
 
 
 def chosen_tasks(path: str, items: Sequence, entries: Any) -> list:
-    """Puts a config's own entries in place of their names.
+    """Replaces names of a config's own entries by these entries.
 
     Args:
-        path: of the field that is overridden.
+        path: the path of the overridden field.
         items: its new value.
         entries: its value in the config.
 
     Returns:
-        The items; those that name an entry of the config are that entry.
+        The items, with the entries in place of their names.
 
     Raises:
-        ConfigError: the config has entries of its own, and an item is neither
-            the name of one nor that of a corpus.
+        ConfigError: the config has its own entries, and an item is neither the
+            name of one nor of a corpus.
     """
     own_entries = {}
     for entry in entries:
@@ -56,21 +56,21 @@ def _check_corpus(path: str, item: str, own_entries: Mapping[str, Any]) -> None:
 def change_optimizer(
     config: config_dict.ConfigDict, overrides: Mapping[str, Any]
 ) -> list[str]:
-    """Drops the options of the config's optimizer if another is asked for.
+    """Drops the options of the config's optimizer if another is chosen.
 
     Args:
-        config: is changed; of the new optimizer's options it gets those that
-            `overrides` set, so that they can be.
-        overrides: what the command line says, by field.
+        config: the config to change. It gets the new optimizer's options that
+            `overrides` set, so that they can be overridden.
+        overrides: the overrides of the command line, by field.
 
     Returns:
-        What to tell the user, in sentences.
+        Messages for the user, in sentences.
     """
     try:
         optimizer = config.training.optimizer
         former, options = optimizer.name, optimizer.options
     except AttributeError:
-        return []  # a plain dict of one's own; validation will tell
+        return []  # a user's plain dict, which validation will check
     name = overrides.get(OPTIMIZER, former)
     if name == former:
         return []

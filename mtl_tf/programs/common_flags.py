@@ -1,4 +1,4 @@
-"""Flags that several programs have, defined in one place."""
+"""Flags that several programs share, defined in one place."""
 
 import os
 from typing import Any
@@ -17,19 +17,20 @@ def define_model_dir(values: flags.FlagValues, help_text: str) -> None:
 
 
 def define_data(values: flags.FlagValues) -> None:
-    """Defines `--data_dir` and `--manual_dir` with their environment."""
+    """Defines `--data_dir` and `--manual_dir`, with environment variables."""
     flags.DEFINE_string(
         "data_dir",
         os.environ.get("MTL_TF_DATA_DIR") or None,
-        "folder of the built datasets (environment: MTL_TF_DATA_DIR; else "
-        "that of TensorFlow Datasets, ~/tensorflow_datasets)",
+        "folder of the built datasets. If not given: the environment variable "
+        "MTL_TF_DATA_DIR, else the folder of TensorFlow Datasets, "
+        "~/tensorflow_datasets",
         flag_values=values,
     )
     flags.DEFINE_string(
         "manual_dir",
         os.environ.get("MTL_TF_MANUAL_DIR") or None,
-        "folder that holds the folders of the corpora you have, such as "
-        "fdu_mtl/ (environment: MTL_TF_MANUAL_DIR)",
+        "folder that contains the folders of your corpora, such as fdu_mtl/. "
+        "If not given: the environment variable MTL_TF_MANUAL_DIR",
         flag_values=values,
     )
 
@@ -41,7 +42,8 @@ def define_output(
     flags.DEFINE_string(
         "output",
         None,
-        f"JSON file for the {noun}{more}; - prints JSON in place of the table",
+        f"JSON file for the {noun}{more}. With -, prints JSON instead of the "
+        "table",
         flag_values=values,
     )
 
@@ -52,23 +54,25 @@ def define_strategy(values: flags.FlagValues) -> None:
         "strategy",
         "auto",
         STRATEGIES,
-        "where to train: on one_device, mirrored on the GPUs of this machine, "
-        "on multi_worker (TF_CONFIG or Slurm names them) or a tpu; auto takes "
-        "the workers or the TPU that are named, else every GPU, else the CPU",
+        "which devices train: one_device, mirrored (all GPUs of this "
+        "machine), multi_worker (the workers that TF_CONFIG or Slurm names) "
+        "or tpu. auto takes the workers or the TPU that the environment "
+        "names, else all GPUs, else the CPU",
         flag_values=values,
     )
     flags.DEFINE_integer(
         VIRTUAL_CPUS,
         None,
-        "divides the CPU into so many devices, to try --strategy=mirrored on "
-        "a machine without GPUs: slower than one device",
+        "number of devices to split the CPU into. This tries "
+        "--strategy=mirrored on a machine without GPUs; it is slower than one "
+        "device",
         lower_bound=1,
         flag_values=values,
     )
 
 
 def divide_cpu(values: flags.FlagValues) -> None:
-    """Makes the devices of `--virtual_cpus`, before TensorFlow runs anything.
+    """Creates the devices of `--virtual_cpus`, before TensorFlow starts.
 
     Raises:
         ConfigError: another strategy would train, or there are GPUs.
@@ -100,31 +104,31 @@ def define_weights(values: flags.FlagValues) -> None:
         "weights",
         "best",
         ("best", "last"),
-        "which weights of the run: those with the best validation score, or "
-        "the last ones, of its newest checkpoint: of one step, also where "
-        "training.average or training.average_last takes averages",
+        "which weights of the run to use: best has the best validation score, "
+        "last is from the newest checkpoint. last is the weights of one step, "
+        "even if training.average or training.average_last averages weights",
         flag_values=values,
     )
 
 
 def define_decoding(values: flags.FlagValues) -> None:
-    """Defines how texts are looked for; `decoding` reads it."""
+    """Defines the flags of the search for texts; `decoding` reads them."""
 
     def about(name: str, meaning: str, answers: bool = True) -> str:
-        runs, default = "translate", f"evaluation.decoding.{name}"
+        runs, default = "For translation", f"evaluation.decoding.{name}"
         if answers:
-            runs = "translate or answer questions"
+            runs += " and question answering"
             default += f" or evaluation.answering.{name}"
-        return f"of runs that {runs}: {meaning}; by default the run's {default}"
+        return f"{meaning}. {runs}. If not given: the run's {default}"
 
     for name, least, meaning in (
-        ("beam", 1, "hypotheses of a text, 1 for greedy search"),
-        ("n_best", 1, "translations or answers that are given"),
+        ("beam", 1, "hypotheses of the beam search; 1 is greedy search"),
+        ("n_best", 1, "number of translations or answers for each text"),
         (
             "max_length",
             0,
-            "the most tokens of a text that is written; of a translation 0 "
-            "for ten more than twice those of its source",
+            "maximum number of tokens of a translation or an answer. For a "
+            "translation, 0 means ten more than twice the tokens of its source",
         ),
     ):
         flags.DEFINE_integer(
@@ -133,7 +137,10 @@ def define_decoding(values: flags.FlagValues) -> None:
     flags.DEFINE_float(
         "length_penalty",
         None,
-        about("length_penalty", "exponent of the penalty on short ones"),
+        about(
+            "length_penalty",
+            "exponent of the penalty on short translations or answers",
+        ),
         lower_bound=0.0,
         flag_values=values,
     )
@@ -142,33 +149,33 @@ def define_decoding(values: flags.FlagValues) -> None:
         None,
         about(
             "replace_unknown",
-            "write the source word that was attended to most in place of an "
-            "unknown one",
+            "replace each unknown word by the source word with the most "
+            "attention",
             answers=False,
         ),
         flag_values=values,
     )
 
 
-def define_alignments(values: flags.FlagValues, place: str) -> None:
-    """Defines `--alignments`; `decoding` reads it, too.
+def define_alignments(values: flags.FlagValues, outputs: str) -> None:
+    """Defines `--alignments`, which `decoding` also reads.
 
     Args:
-        values: get the flag.
-        place: what has them.
+        values: the flag values.
+        outputs: the names of the outputs with alignments.
     """
     flags.DEFINE_bool(
         "alignments",
         None,
-        f"of runs that translate: {place} also which source word each word of "
-        "the translation attended to most; by default the run's "
+        "also give the source word with the most attention for each word of "
+        f"a translation, {outputs}. If not given: the run's "
         "evaluation.decoding.alignments",
         flag_values=values,
     )
 
 
 def decoding(values: flags.FlagValues) -> dict[str, Any]:
-    """Those flags of `define_decoding` that were given."""
+    """The given ones among the flags of `define_decoding`."""
     names = (
         *("beam", "n_best", "max_length"),
         *("length_penalty", "replace_unknown", "alignments"),

@@ -1,4 +1,4 @@
-"""Completion of a program's command line in bash."""
+"""Command-line completion in bash."""
 
 import re
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ complete -o default -F {function} {command}
 def script(
     command: str, defined: Sequence[flags.Flag], takes_config: bool
 ) -> str:
-    """The script that teaches bash a program's flags and their values.
+    """The script that completes a program's flags and their values in bash.
 
-    It completes names of files where a flag has no list of values.
+    For flags without a list of values it completes file names.
 
     Args:
-        command: how the program is installed, such as `mtl-train`.
+        command: the installed name, such as `mtl-train`.
         defined: the program's flags.
-        takes_config: whether it has `--config` and its overrides.
+        takes_config: whether it has `--config` and overrides.
     """
     values = {flag.name: _values(flag) for flag in defined}
     offered = [f"--{flag.name}" + "=" * (not flag.boolean) for flag in defined]

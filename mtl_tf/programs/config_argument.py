@@ -1,7 +1,7 @@
 """`--config=name[:arg]`, `--config=path.py[:arg]` and its overrides.
 
-What is named is loaded by `config_files`; ml_collections' config_flags then
-checks and applies the overrides.
+`config_files` loads the named config. ml_collections' config_flags then checks
+and applies the overrides.
 """
 
 import ast
@@ -19,12 +19,12 @@ from mtl_tf.core.names import hint
 from mtl_tf.programs import adapting, config_files
 
 HELP = (
-    "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "
-    "PATH.py[:ARGUMENT] of your own file with a function get_config, or the "
-    "config.json of a run"
+    "the config: NAME of a shipped config (listed below), PATH.py of your own "
+    "file with a function get_config, or the config.json of a run. "
+    "NAME:ARGUMENT and PATH.py:ARGUMENT give get_config an argument"
 )
 OVERRIDE_HELP = (
-    "overrides one field: --config.training.epochs=3, "
+    "change one field of the config: --config.training.epochs=3, "
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
@@ -33,7 +33,7 @@ _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 
 
 def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Splits a command line in the value of `--config` and the rest."""
+    """Splits a command line into the value of `--config` and the rest."""
     specified, rest, waiting = None, [], False
     for index, argument in enumerate(argv):
         if waiting:
@@ -62,17 +62,17 @@ def define(
         argv: the command line without `--config`, starting with the
             program's name.
         values: where the flags are defined; the overrides take effect when
-            `values` parses what this returns. Whether the command line named
-            a config is told by `values["config"].present`, what to tell the
-            user about its overrides by `values["config"].messages`, and which
-            fields they set by `values["config"].overridden`.
+            `values` parses the return value. `values["config"].present` says
+            whether the command line named a config, `values["config"].messages`
+            has messages for the user about its overrides, and
+            `values["config"].overridden` has the fields that they set.
 
     Returns:
-        `argv` with the overrides in a form that config_flags reads.
+        `argv` with the overrides in config_flags' form.
 
     Raises:
-        ConfigError: the config's file has a mistake or an override names no
-            field.
+        ConfigError: the config's file has a mistake, or an override names
+            no field.
     """
     if specified is None:
         config = base.default_config()
@@ -94,14 +94,14 @@ def define(
 def change(
     config: config_dict.ConfigDict, changes: Mapping[str, Any]
 ) -> list[str]:
-    """Changes a config as overrides of the command line do.
+    """Changes a config as command-line overrides do.
 
     Args:
-        config: is changed.
-        changes: values by whole names of fields.
+        config: the config to change.
+        changes: values by full field name.
 
     Returns:
-        What to tell the user, in sentences.
+        Messages for the user, in sentences.
 
     Raises:
         ConfigError: the config has no such field, or a group of fields would
@@ -130,7 +130,7 @@ _GROUPS = (Mapping, config_dict.ConfigDict)
 
 
 def _check_group(path: str, field: Any, value: Any) -> None:
-    """Refuses values for a part of a group, which would be all of it."""
+    """Refuses only some of a group's fields, as they would replace it all."""
     if not isinstance(field, config_dict.ConfigDict):
         return
     keys = list(value) if isinstance(value, _GROUPS) else []
@@ -149,7 +149,7 @@ def _as_dict(value: Any) -> Any:
 def _checked_overrides(
     argv: Sequence[str], config: config_dict.ConfigDict
 ) -> list[str]:
-    """The command line with every override checked and written as --a=b."""
+    """The command line with overrides checked and written as --a=b."""
     rest: list[str] = []
     tuples: dict[str, list] = {}
     pending = list(argv)
@@ -177,7 +177,7 @@ def _checked_overrides(
 
 
 def _overrides(argv: Sequence[str]) -> dict[str, str]:
-    """The overrides of a command line by field; the last ones count."""
+    """The overrides of a command line by field; the last value counts."""
     overrides = {}
     for argument, next_argument in zip(argv, [*argv[1:], ""]):
         if argument == "--":
@@ -189,7 +189,7 @@ def _overrides(argv: Sequence[str]) -> dict[str, str]:
 
 
 def _check_value(path: str, field: Any, value: str) -> None:
-    """config_flags checks too, but says "invalid literal for int()"."""
+    """Checks a value, with clearer messages than those of config_flags."""
     readers = {
         int: ("an integer", int),
         float: ("a number", float),
@@ -218,7 +218,7 @@ def _literal(value: str) -> Any:
 
 
 def _items(path: str, value: str) -> list:
-    """Reads a tuple as Python writes it, or as `a,b`."""
+    """Parses a tuple in Python's notation, or as `a,b`."""
     literal = _literal(value.strip())
     if isinstance(literal, (tuple, list)):
         return list(literal)
@@ -231,7 +231,7 @@ def _items(path: str, value: str) -> list:
 
 
 def _field(config: config_dict.ConfigDict, path: str) -> Any:
-    """The value of the field that an override names."""
+    """The value of the field of an override."""
     value: Any = config
     walked: list[str] = []
     for name in path.split("."):

@@ -1,4 +1,4 @@
-"""Reading the config that `--config` names: of the package, a file or a run."""
+"""Loads the config of `--config`: from the package, a file or a run."""
 
 import contextlib
 import importlib.util
@@ -24,9 +24,9 @@ _GET_CONFIG = re.compile(r"^def get_config\(", re.MULTILINE)
 
 
 def shipped() -> dict[str, str]:
-    """Paths of the configs in `mtl_tf/configs` by name.
+    """The paths of the configs in `mtl_tf/configs`, by name.
 
-    Other modules stand there, too: a config has a function `get_config`.
+    The folder has other modules, too; a config has a function `get_config`.
     """
     from mtl_tf import configs
 
@@ -41,18 +41,18 @@ def shipped() -> dict[str, str]:
 def load(specified: str) -> config_dict.ConfigDict:
     """Loads a config.
 
-    The file may import modules that stand in its own folder.
+    The file may import modules from its own folder.
 
     Args:
-        specified: `name`, `name:argument`, `path.py`, `path.py:argument` or
-            the `config.json` of a run.
+        specified: `name`, `name:argument`, `path.py`, `path.py:argument` or the
+            `config.json` of a run.
 
     Returns:
-        What the file's `get_config` returned, or the run's config, not yet
+        The result of the file's `get_config`, or the run's config; not yet
         locked.
 
     Raises:
-        ConfigError: there is no such file, or it has a mistake.
+        ConfigError: the file does not exist, or has a mistake.
     """
     name, colon, argument = specified.partition(":")
     path = _find(name)
@@ -95,7 +95,7 @@ def _find(name: str) -> str:
 
 
 def _of_run(path: str) -> config_dict.ConfigDict:
-    """The config that a run has written, also one of an older version.
+    """The config that a run has written, perhaps in an older version.
 
     Raises:
         ConfigError: it is another file, or damaged.
@@ -120,7 +120,7 @@ def _of_run(path: str) -> config_dict.ConfigDict:
 
 
 def _with_tuples(group: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists, which JSON has for tuples, as tuples; not within entries."""
+    """Turns lists, JSON's form of tuples, into tuples, but not in entries."""
     return {
         name: _with_tuples(value)
         if isinstance(value, Mapping)
@@ -160,7 +160,7 @@ def _arguments(path: str, get_config: Any, argument: str | None) -> list[str]:
 
 @contextlib.contextmanager
 def _file_errors(path: str) -> Iterator[None]:
-    """Reports what a config file raises, with the line in that file."""
+    """Reports errors raised by a config file, with its line."""
     try:
         yield
     except MtlError:
@@ -174,7 +174,7 @@ def _file_errors(path: str) -> Iterator[None]:
         location = f"{path}:{in_file[-1].lineno}" if in_file else path
         message = " ".join(str(error).split())
         for old, new in fields.RENAMED.items():
-            # Of a missing field the error names the last part only.
+            # For a missing field, the error has only the last part of its name.
             if in_file and f".{old}" in (in_file[-1].line or ""):
                 message += f" ({old} is called {new} by now)"
         raise ConfigError(f"{location}: {type(error).__name__}: {message}")

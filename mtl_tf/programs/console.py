@@ -1,4 +1,4 @@
-"""How log lines look: plain for people, absl's own form on request."""
+"""The form of log lines: plain by default, absl's form on request."""
 
 import contextlib
 import logging as python_logging
@@ -12,14 +12,14 @@ from mtl_tf.core import terminal
 
 
 class PlainFormatter(python_logging.Formatter):
-    """A message and, where it is more than information, how bad it is.
+    """Formats a message, with its level if it is above information.
 
-    At a terminal a line has no more than that; in files and pipes, which are
-    read later, it begins with the time of day.
+    At a terminal a line has nothing else. In files and pipes, which are read
+    later, it begins with the time of day.
     """
 
     def format(self, record: python_logging.LogRecord) -> str:
-        """The line, or lines, of a record."""
+        """The line or lines of a record."""
         text = record.getMessage()
         if record.exc_info:
             text += "\n" + self.formatException(record.exc_info)
@@ -35,18 +35,18 @@ class PlainFormatter(python_logging.Formatter):
 
 
 def _is_ours(record: python_logging.LogRecord) -> bool:
-    """Whether a user has use for it: not for what libraries do within."""
+    """Whether a record concerns users, unlike libraries' internal ones."""
     libraries = ("tensorflow", "keras")
     inside = set(record.pathname.split(os.sep)) & set(libraries)
     return not inside or record.levelno >= python_logging.WARNING
 
 
 def set_up(verbose: bool) -> None:
-    """Chooses how this process writes its log.
+    """Chooses the form of this process's log.
 
     Args:
-        verbose: with absl's prefixes (level, date, thread, file and line)
-            and with what TensorFlow and Keras log of themselves.
+        verbose: use absl's prefixes (level, date, thread, file and line) and
+            show the logs of TensorFlow and Keras.
     """
     form = logging.PythonFormatter() if verbose else PlainFormatter()
     handler = logging.get_absl_handler()
@@ -58,12 +58,12 @@ def set_up(verbose: bool) -> None:
 
 @contextlib.contextmanager
 def log_shown() -> Iterator[None]:
-    """Shows the log for a while, where no program has set it up.
+    """Shows the log within the block, if no program has set it up.
 
-    In a script or a notebook absl shows warnings alone. Where the root logger
-    has handlers, these are told, too, and nothing else.
+    In a script or a notebook, absl shows only warnings. If the root logger has
+    handlers, only these get the log.
     """
-    # Of the root: absl gives it a handler when it has none.
+    # The root logger's, as absl adds a handler if there is none.
     logger, before = python_logging.getLogger(), logging.get_verbosity()
     adds_handler = not logger.handlers
     handler = python_logging.StreamHandler(sys.stderr)
@@ -79,5 +79,5 @@ def log_shown() -> Iterator[None]:
 
 
 def error_line(message: str) -> str:
-    """The last line of a program that fails."""
+    """The last line of a failing program."""
     return f"{terminal.coloured('error:', 'red', sys.stderr)} {message}"

@@ -1,4 +1,4 @@
-"""Rows of named fields that are read, and what of them is passed on."""
+"""Input rows with named fields, and what of them is written out."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,19 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.programs.text_input import COLUMNS, Item
 
-#: The forms of input whose fields have names.
+#: The input forms whose fields have names.
 NAMED = ("jsonl", "csv", "tsv")
 
 
 def parse_columns(arguments: Sequence[str], form: str) -> dict[str, str]:
-    """Reads arguments of the form `field=column`.
+    """Parses arguments of the form `field=column`.
 
     Args:
-        arguments: what was given as `--columns`.
-        form: of the input.
+        arguments: the values of `--columns`.
+        form: the form of the input.
 
     Returns:
-        Columns by field.
+        Field to column.
 
     Raises:
         ConfigError: an argument has another form or repeats a field, or the
@@ -48,14 +48,14 @@ def parse_columns(arguments: Sequence[str], form: str) -> dict[str, str]:
 
 
 def parse_delimiter(argument: str | None, form: str) -> str:
-    """What stands between the cells of csv, or the columns of conll.
+    """Parses the separator of csv cells or conll columns.
 
     Args:
-        argument: what was given as `--delimiter`, if it was.
-        form: of the input.
+        argument: the value of `--delimiter`, if given.
+        form: the form of the input.
 
     Raises:
-        ConfigError: it is not one character, or the input is neither.
+        ConfigError: it is not one character, or the input has another form.
     """
     if argument is None:
         return "" if form == "conll" else COMMA
@@ -64,7 +64,7 @@ def parse_delimiter(argument: str | None, form: str) -> str:
             f"--delimiter is for csv and conll, and the input is read as "
             f"{form}: give --format=csv or --format=conll"
         )
-    # What a shell passes on of the message of a wrong header.
+    # A shell passes on a tab, as in messages on wrong headers, in this form.
     return checked_delimiter("--delimiter", argument.replace("\\t", "\t"))
 
 
@@ -74,18 +74,18 @@ def record(
     example: Mapping[str, Any],
     prediction: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A prediction behind what its row has, under the row's own names.
+    """A prediction after the fields of its row, under the row's names.
 
     Args:
-        columns: by field its column, where that has another name.
-        item: what was read.
-        example: what the task took of it.
-        prediction: for it, with what is shown of the example.
+        columns: field to column, for columns of another name.
+        item: the input.
+        example: the fields that the task read of it.
+        prediction: the prediction, with the shown fields of the example.
     """
     if not item.row:
         return dict(prediction)
     others = {field for field, column in columns.items() if field != column}
-    # Whatever the values, so that all rows have the same columns.
+    # Independent of the values, so that all rows have the same columns.
     read_as_named = {"task", *example} - others
     record: dict[str, Any] = {}
     for name, value in item.row.items():
@@ -99,12 +99,12 @@ def record(
 def advice(
     item: Item, fields: Sequence[str], columns: Mapping[str, str]
 ) -> str:
-    """What may help where a task cannot take a row; "" of other inputs.
+    """Advice if a task cannot read a row; "" for other inputs.
 
     Args:
-        item: what was read.
-        fields: of the task's examples.
-        columns: by field that of the task's own files, of another name.
+        item: the input.
+        fields: the fields of the task's examples.
+        columns: field to column of the task's own files, for other names.
     """
     if not item.row:
         return ""
@@ -133,7 +133,7 @@ def advice(
 
 
 class EmptyTexts:
-    """Counts examples with a text that has no letter in it."""
+    """Counts examples with a text that has no letter."""
 
     def __init__(self):
         self.count, self.first = 0, ""
@@ -144,12 +144,12 @@ class EmptyTexts:
         fields: Sequence[Mapping[str, Any]],
         may_be_empty: Sequence[Sequence[str]],
     ) -> None:
-        """Looks at examples and what their tasks took of them.
+        """Counts such examples in a batch.
 
         Args:
-            batch: what was read.
-            fields: of each example its texts, or tokens, by name.
-            may_be_empty: of each example the names of those that count not.
+            batch: the inputs.
+            fields: for each example its texts or tokens, by name.
+            may_be_empty: for each example the names of texts that do not count.
         """
         for item, texts, optional in zip(batch, fields, may_be_empty):
             needed = [t for name, t in texts.items() if name not in optional]
@@ -158,7 +158,7 @@ class EmptyTexts:
                 self.count += 1
 
     def tell(self) -> None:
-        """Logs how many there were."""
+        """Logs the count."""
         if self.count:
             logging.warning(
                 "Examples with an empty text: %d, the first at %s; their "

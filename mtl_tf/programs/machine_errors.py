@@ -1,38 +1,38 @@
-"""Errors of disks, permissions and memory, in one line each."""
+"""One-line messages for errors of disks, permissions and memory."""
 
 import errno
 import os
 import re
 import shutil
 
-# What the machine, not the program, is to blame for.
+# Errors caused by the machine, not by the program.
 _ERRNOS = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS),
     *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENAMETOOLONG),
     *(errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ENOMEM),
 )
-# How TensorFlow says the same.
+# TensorFlow's message for a full disk.
 _FULL = "No space left on device"
 _TENSORFLOW = (
     *(_FULL, "Disk quota exceeded", "File too large"),
     *("Permission denied", "Read-only file system", "Input/output error"),
     *("File name too long", "Too many open files"),
 )
-# Its messages begin with the node of a graph, if there is one, and the file.
+# TensorFlow's messages begin with a graph node, if any, and the file.
 _FILE = re.compile(
     rf"(?:{{{{.*?}}}}\s*)?([^{{}}]+?)[;:] ({'|'.join(_TENSORFLOW)})"
 )
-# What could not be had; a graph's message begins with its nodes.
+# The tensor without memory; a graph's message begins with its nodes.
 _TENSOR = re.compile(r"OOM when allocating tensor with shape\S+ and type \w+")
-# What is written of a checkpoint until it is complete.
+# The files of an incomplete checkpoint.
 _PART = re.compile(r"_temp/part-\S+")
 
 
 def machine_error(error: Exception) -> str:
-    """One line on an error of disks, permissions or memory; "" for another.
+    """One line on an error of disks, permissions or memory; else "".
 
     Args:
-        error: what a program raised.
+        error: the exception that a program raised.
     """
     if isinstance(error, OSError) and error.errno in _ERRNOS:
         return _about_file(str(error.strerror), error.filename)
@@ -51,7 +51,7 @@ def machine_error(error: Exception) -> str:
 
 
 def _about_file(reason: str, file: str | None) -> str:
-    """What is wrong with a file, and how much is free where a disk is full."""
+    """The error about a file, with the free space if a disk is full."""
     if not file:
         return reason
     message = f"{reason}: {file}"
@@ -62,7 +62,7 @@ def _about_file(reason: str, file: str | None) -> str:
         folder = os.path.dirname(folder)
     try:
         free = shutil.disk_usage(folder).free
-    except OSError:  # The disk may be gone.
+    except OSError:  # The disk may have been removed.
         return message
     return f"{message}, where {free / 1e6:,.1f} MB are free"
 

@@ -1,4 +1,4 @@
-"""Records as a table, csv or tsv, whose columns are known at its end."""
+"""Writes records as csv or tsv, with columns known only at the end."""
 
 import csv
 import io
@@ -15,23 +15,23 @@ FORMS = ("csv", "tsv")
 
 
 class RecordTable:
-    """Collects records, and writes them once all of their fields are known.
+    """Collects records, and writes them when all fields are known.
 
-    Records wait in a file without a name, not in memory. A field that is a
-    mapping becomes a column for each of its keys (`scores.positive`), a list
-    becomes JSON. A record without a field has an empty cell.
+    Records are kept in an unnamed file, not in memory. A mapping becomes a
+    column for each of its keys (`scores.positive`), a list becomes JSON. A
+    missing field is an empty cell.
 
     Args:
-        form: "csv", quoted as in RFC 4180; or "tsv", which has no quotes:
-            tabs and line ends within a cell become spaces.
+        form: "csv", quoted as in RFC 4180; or "tsv", without quotes: tabs and
+            line breaks within a cell become spaces.
 
     Attributes:
-        altered: how many cells have lost tabs or line ends.
+        altered: the number of cells that lost tabs or line breaks.
     """
 
     def __init__(self, form: str):
         self._form = form
-        # It lives as long as the table, which closes it.
+        # It stays open as long as the table, which closes it.
         self._records = tempfile.TemporaryFile(  # noqa: SIM115
             "w+", encoding="utf-8"
         )
@@ -45,13 +45,13 @@ class RecordTable:
         self._records.close()
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Takes a record of plain values."""
+        """Adds a record of plain values."""
         flat = dict(_flat(record))
         self._names.update(dict.fromkeys(flat))
         self._records.write(json.dumps(flat) + "\n")
 
     def write(self, output: BinaryIO) -> None:
-        """Writes a line of names and a line of each record; no record, none."""
+        """Writes a header and the records; nothing without records."""
         if not self._names:
             return
         self._records.seek(0)
@@ -61,7 +61,7 @@ class RecordTable:
             output.write(self._line([record.get(n, "") for n in self._names]))
 
     def tell_altered(self) -> None:
-        """Logs how many cells are not what they were."""
+        """Logs the number of altered cells."""
         if self.altered:
             logging.warning(
                 "%d cells had tabs or line ends, which tsv cannot hold: they "

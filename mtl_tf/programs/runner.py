@@ -1,7 +1,7 @@
-"""The one runner of all programs: flags, help, errors, exit status.
+"""The runner of all programs: flags, help, errors, exit status.
 
-A program module defines no flags when it is imported. It describes itself as
-a `Program` and hands that to `run`:
+A program module defines no flags on import. It describes itself as a `Program`
+and passes that to `run`:
 
     PROGRAM = runner.Program(name="train", ...)
 
@@ -13,9 +13,9 @@ a `Program` and hands that to `run`:
     if __name__ == "__main__":
         run()
 
-`run` is also the entry point of the console script, so `python -m
-launch.train` and `mtl-train` behave the same. Each call parses into flag
-values of its own: several programs can be imported, and run, in one process.
+`run` is also the entry point of the console script, so `python -m launch.train`
+and `mtl-train` behave the same. Each call has its own flag values, so several
+programs can be imported and run in one process.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ from mtl_tf.programs import (
 )
 from mtl_tf.programs.machine_errors import machine_error
 
-# Flags of absl itself that every program takes besides its own.
+# The modules of absl flags that every program takes.
 _ABSL_MODULES = ("absl.app", "absl.flags", "absl.flags._flagvalues")
 _ABSL_LOGGING = "absl.logging"
 _HELP = ("help", "h", "?", "helpshort", "helpfull")
@@ -63,24 +63,23 @@ _SECONDS_TO_END = 15.0
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """What the runner has to know of a program.
+    """The description of a program for the runner.
 
     Attributes:
         name: the module's name, such as `train`.
         summary: one or more sentences on what it does, for `--help`.
         main: called with the parsed flags; returns the exit status or None.
-        define_flags: defines the program's flags on the given flag values.
+        define_flags: defines the program's flags on given flag values.
         examples: pairs (what it does, arguments) for `--help`.
-        required: names of flags that must be given.
+        required: the names of required flags.
         takes_config: whether the program has `--config` and its overrides;
             `main` finds the locked `ConfigDict` as `flags.config`.
-        config_optional: whether the default config is taken without
-            `--config`.
-        arguments: name of the list flag that takes what is given without a
-            flag's name; "" where all is given by flags.
+        config_optional: whether the default config is used without `--config`.
+        arguments: the name of the list flag that takes positional arguments; ""
+            if there are none.
         package: the package of the module in a checkout.
         script: the console script's name; `mtl-<name>` by default.
-        tensorflow: whether TensorFlow is loaded (quietly) before `main`.
+        tensorflow: whether to import TensorFlow (quietly) before `main`.
     """
 
     name: str
@@ -101,7 +100,7 @@ class Program:
         return self.script or f"mtl-{self.name.replace('_', '-')}"
 
     def command(self) -> str:
-        """How this process was started, for messages and examples."""
+        """The command that started this process, for messages and examples."""
         script = self.installed_as()
         started_as = os.path.basename(sys.argv[0])
         if started_as == script:
@@ -112,16 +111,16 @@ class Program:
 def run(program: Program, argv: Sequence[str] | None = None) -> NoReturn:
     """Parses the flags, runs the program and exits.
 
-    The exit status is what `main` returns (None means 0), 1 after a mistake
-    of the user's (one line on standard error, no traceback), 75 when another
-    worker of the training was lost, 130 after Ctrl-C, 143 after SIGTERM and
-    141 when the reader of standard output has gone.
+    The exit status is what `main` returns (None means 0); 1 after a mistake of
+    the user's (one line on standard error, no traceback); 75 if another worker
+    of the training was lost; 130 after Ctrl-C; 143 after SIGTERM; and 141 if
+    the reader of standard output has gone.
 
     Args:
-        program: what to run.
-        argv: the command line with the program's name; `sys.argv` by default.
+        program: the program to run.
+        argv: the command line with the program's name; default `sys.argv`.
     """
-    # Who gives another command line goes on in this process afterwards.
+    # A caller with its own command line continues in this process afterwards.
     may_renew = renewal.allowed if argv is None else contextlib.nullcontext
     argv = list(sys.argv if argv is None else argv)
     with _user_errors_exit(program), may_renew():
@@ -137,7 +136,7 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
     """Parses a command line into new flag values.
 
     Args:
-        program: whose flags are to be parsed.
+        program: the program.
         argv: the command line, starting with the program's name.
 
     Returns:
@@ -145,8 +144,8 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
 
     Raises:
         ConfigError: the command line is wrong.
-        SystemExit: with status 0, after what `--help`, `--version`,
-            `--bash_completion` or `--help_config` ask for was printed.
+        SystemExit: status 0, after printing what `--help`, `--version`,
+            `--bash_completion` or `--help_config` ask for.
     """
     argv = _read_flag_files(argv)
     values = _define(program)
@@ -190,7 +189,7 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
 def _parse_flags(
     program: Program, argv: Sequence[str], values: flags.FlagValues
 ) -> list[str]:
-    """Parses, and returns the arguments that are no flags."""
+    """Parses flags, and returns the positional arguments."""
     try:
         return values(argv)
     except flags.UnrecognizedFlagError as error:
@@ -212,7 +211,7 @@ def _parse_config(
     """Loads the config; returns the command line without `--config`."""
     specified, rest = config_argument.split(argv)
     if specified is None and not program.config_optional:
-        # A mistyped --config is the likeliest reason: look for it first.
+        # A mistyped --config is the likeliest cause, so check for it first.
         _parse_flags(program, config_argument.without_overrides(rest), values)
         names = ", ".join(sorted(config_files.shipped()))
         raise ConfigError(
@@ -247,7 +246,7 @@ def _asks(argv: Sequence[str], names: Sequence[str]) -> bool:
 
 
 def _asks_version(argv: Sequence[str], values: flags.FlagValues) -> bool:
-    # The version of an export is a flag, too, but never comes alone.
+    # The version of an export is also a flag, but never given alone.
     alone = len(argv) == 2
     return _asks(argv, ["version"]) and ("version" not in values or alone)
 
@@ -259,7 +258,7 @@ def _print_help(program: Program, values: flags.FlagValues, full: bool) -> None:
 
 
 def _own_flags(values: flags.FlagValues, full: bool = False) -> list:
-    """The flags that the help lists; with `full`, all of absl's, too."""
+    """The flags in the help; with `full`, also all of absl's."""
     listed = [
         flag
         for module, defined in values.flags_by_module_dict().items()
@@ -295,11 +294,11 @@ def _is_verbose(values: flags.FlagValues) -> bool:
 
 
 def _main(program: Program, values: flags.FlagValues) -> int:
-    """Runs the program's main function; maps what it raises to a status."""
+    """Runs the main function, and turns exceptions into a status."""
     console.set_up(verbose=_is_verbose(values))
     with _user_errors_exit(program, _is_verbose(values)):
         if program.takes_config:
-            # Before the seconds that TensorFlow takes.
+            # Before TensorFlow's import, which takes seconds.
             from mtl_tf.configs import validation
 
             validation.validate(values.config.to_dict())
@@ -317,15 +316,15 @@ def _main(program: Program, values: flags.FlagValues) -> int:
 def _user_errors_exit(
     program: Program, verbose: bool = False
 ) -> Iterator[None]:
-    """Turns the exceptions that are no defects into messages and a status.
+    """Turns exceptions that are no defects into messages and a status.
 
-    Those of code that is the user's own are such, too; with `verbose` they
-    keep their tracebacks.
+    So it does with errors in the user's own code; with `verbose` these keep
+    their tracebacks.
     """
     try:
         yield
     except LostWorker as error:
-        # TensorFlow may wait for the lost one at the exit of the process.
+        # TensorFlow may wait for the lost worker when the process exits.
         _end_after(_SECONDS_TO_END, LOST_WORKER)
         _leave(LOST_WORKER, console.error_line(str(error)))
     except MtlError as error:
@@ -337,7 +336,7 @@ def _user_errors_exit(
     except KeyboardInterrupt:
         _leave(INTERRUPTED, f"{program.name}: interrupted")
     except BrokenPipeError:
-        # Python would complain once more when it flushes at exit.
+        # Otherwise Python would complain again when it flushes at exit.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(int(PIPE_CLOSED))
@@ -354,7 +353,7 @@ def _user_errors_exit(
 
 
 def _stop_behind(error: Exception) -> Interrupted | None:
-    """The signal that came while AutoGraph traced, which makes it an error."""
+    """The signal behind an error that AutoGraph raised while tracing."""
     if type(error).__name__ != "StagingError":
         return None
     behind = error.__cause__ or error.__context__
@@ -364,7 +363,7 @@ def _stop_behind(error: Exception) -> Interrupted | None:
 
 
 def _end_after(seconds: float, status: int) -> None:
-    """Ends the process at once, if it has not ended by itself by then."""
+    """Ends the process if it has not ended by itself after some time."""
     timer = threading.Timer(seconds, os._exit, [int(status)])
     timer.daemon = True
     timer.start()

@@ -1,4 +1,4 @@
-"""Files and standard streams behind one name: `-` is the stream."""
+"""Files and standard streams under one name: `-` is the stream."""
 
 import contextlib
 import gzip
@@ -16,11 +16,11 @@ from mtl_tf.core.errors import ConfigError, DataError
 def reading(path: str) -> Iterator[tuple[BinaryIO, str]]:
     """Opens a file, or standard input for `-`; yields it and its name.
 
-    A file whose name ends in `.gz` is unpacked.
+    A file whose name ends in `.gz` is decompressed.
 
     Raises:
         ConfigError: the file cannot be read.
-        DataError: it cannot be unpacked.
+        DataError: it cannot be decompressed.
     """
     if path == "-":
         yield sys.stdin.buffer, "standard input"
@@ -42,12 +42,13 @@ def reading(path: str) -> Iterator[tuple[BinaryIO, str]]:
 def writing(path: str) -> Iterator[BinaryIO]:
     """Opens a file for writing, or standard output for `-`.
 
-    A file is written aside and appears when it is whole. A device or a named
-    pipe, such as /dev/null, is written to and never replaced.
+    A file is written under another name and renamed when complete. A device or
+    a named pipe, such as /dev/null, is written to directly.
 
     Raises:
-        ConfigError: the file cannot be written, or is called as if packed.
-        RunError: its folder cannot be written to.
+        ConfigError: the file cannot be written, or its name ends like a
+            compressed file's.
+        RunError: its folder is not writable.
     """
     if path == "-":
         yield sys.stdout.buffer
@@ -69,11 +70,11 @@ def writing(path: str) -> Iterator[BinaryIO]:
 
 
 def write_json(path: str | None, value: Any) -> None:
-    """Writes a value as `writing` does; nothing without a path.
+    """Writes a value as by `writing`; does nothing without a path.
 
     Raises:
         ConfigError: the file cannot be written.
-        RunError: its folder cannot be written to.
+        RunError: its folder is not writable.
     """
     if not path:
         return

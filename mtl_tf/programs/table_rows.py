@@ -1,4 +1,4 @@
-"""Rows of csv or tsv whose lines come one at a time."""
+"""Rows of csv or tsv from single lines."""
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.csv_records import (
@@ -10,35 +10,35 @@ from mtl_tf.datasets.csv_records import (
 
 
 class TableRows:
-    """Puts lines together to rows; the first row names the columns.
+    """Joins lines to rows; the first row names the columns.
 
-    Blank lines between rows are nothing. One column may have no name.
+    Blank lines between rows are skipped. One column may have no name.
 
     Args:
-        name: of the file, for messages.
-        form: "csv", where a quoted cell may hold commas and line feeds, or
+        name: the file's name, for messages.
+        form: "csv", where a quoted cell may contain commas and line feeds, or
             "tsv", which has no quotes.
-        delimiter: what stands between the cells of csv, one character.
+        delimiter: the one character that separates csv cells.
     """
 
     def __init__(self, name: str, form: str, delimiter: str = COMMA):
         self._name, self._form = name, form
         self._delimiter = delimiter if form == "csv" else "\t"
         self._header: list[str] = []
-        self._lines: list[str] = []  # of the row that is being read
+        self._lines: list[str] = []  # of the current, incomplete row
         self._first = 0
         self._open = False
 
     def row(self, line: str, number: int) -> tuple[dict[str, str], str] | None:
-        """The row that a line completes, by column, and where it begins.
+        """The row that a line completes, by column, and its location.
 
         Args:
-            line: without its end.
-            number: of the line, from 1.
+            line: the line without its end.
+            number: the line's number, from 1.
 
         Raises:
-            DataError: quotes are wrong, a row has more or fewer cells than
-                the first one, or that one is no header, or shows another
+            DataError: quotes are wrong; a row has another number of cells than
+                the first one; or the first row is no header, or shows another
                 delimiter.
         """
         if not self._open and is_blank(line, self._delimiter):
@@ -46,8 +46,8 @@ class TableRows:
         self._first = self._first if self._lines else number
         self._lines.append(line)
         if self._form == "csv":
-            # Quotes inside of quotes are doubled, so a whole record has an
-            # even number of them.
+            # Quotes within quotes are doubled, so a complete record has an even
+            # number.
             self._open ^= line.count('"') % 2 == 1
         if self._open:
             return None
@@ -70,8 +70,8 @@ class TableRows:
         return dict(zip(self._header, cells)), location
 
     def _checked(self, names: list[str], location: str) -> list[str]:
-        # As in files to train on. One may have no name, as the numbers of
-        # rows that pandas writes.
+        # As in files to train on. pandas leaves the column of row numbers
+        # unnamed.
         names = [name.strip() for name in names]
         for name in names:
             if names.count(name) > 1 or not any(names):

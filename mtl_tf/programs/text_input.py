@@ -1,4 +1,4 @@
-"""Texts from a file, a pipe or standard input, in batches as they come."""
+"""Reads texts from a file, a pipe or standard input in batches."""
 
 import codecs
 import dataclasses
@@ -24,27 +24,27 @@ from mtl_tf.datasets.csv_records import COMMA
 from mtl_tf.datasets.sources import wide_encoding, wrong_encoding
 from mtl_tf.programs.table_rows import TableRows
 
-#: The forms of a token a line, and where the tokens are by default.
+#: The forms with one token per line, with their default token columns.
 COLUMNS = {"conll": PLAIN, "conllu": CONLLU}
 FORMATS = ("text", "jsonl", "csv", "tsv", *COLUMNS)
 
 _CHUNK = 1 << 16
-# What every file of gzip begins with; no text does.
+# The first bytes of every gzip file; no text begins so.
 _PACKED = b"\x1f\x8b\x08"
 
 
 @dataclasses.dataclass(frozen=True)
 class Item:
-    """One example to be predicted.
+    """One example to predict.
 
     Attributes:
-        fields: what is given of it: "text", "tokens", or what an object has.
-        task: its task's name, or "" where the input names none.
+        fields: its given fields: "text", "tokens", or those of an object.
+        task: its task's name, or "" if the input names none.
         location: `file:line`, for messages.
-        is_line: whether "text" is a line of a file of texts, which may hold
+        is_line: whether "text" is a line of a text file, which may contain
             several texts.
-        row: all fields of the input by their names there, where it has names.
-        sentence: the lines of a file of columns.
+        row: all input fields by their names there, if they have names.
+        sentence: the lines of a sentence in a file of columns.
     """
 
     fields: dict[str, Any]
@@ -56,35 +56,33 @@ class Item:
 
 
 class TextReader:
-    """Reads a text or a JSON object a line, or sentences of a token a line.
+    """Reads lines of texts or JSON, tables, or sentences in columns.
 
-    Lines end at `\\n` only. An empty line is a text, too, but in columns it
-    ends a sentence, and among JSON it is nothing. Lines that are not
-    UTF-8 are read as Latin-1, as in files to train on, and are counted.
+    Lines end only at `\\n`. An empty line is a text, ends a sentence in
+    columns, and is ignored in JSON. Lines that are not UTF-8 are read as
+    Latin-1, as in files to train on, and counted.
 
     Args:
         stream: a binary stream with `read1`.
-        name: how messages name it.
-        form: `text`; `jsonl` for lines such as
-            `{"text": "a fine book", "task": "books"}` or
+        name: its name in messages.
+        form: the form of the input. `text`: a text a line. `jsonl`: a JSON
+            object a line, such as `{"text": "a fine book", "task": "books"}` or
             `{"tokens": ["a", "fine", "book"], "task": "chunk"}`, with any
-            fields of strings and lists of strings, of which `task` may be
-            absent, or for one list of such objects, or one object in the
-            form of SQuAD, which are held whole; `csv` (RFC 4180)
-            or `tsv` (without quotes), whose first row names the columns,
-            tokens with spaces between them; `conll` for columns, of which one
-            holds the tokens (`-DOCSTART-` lines are skipped); `conllu` for
-            CoNLL-U.
-        columns: by field what it is called in such an object or header, if
-            it has another name there.
-        delimiter: what stands between the cells of csv, one character.
-        layout: of columns, if it is not the form's own in `COLUMNS`.
+            fields of strings and lists of strings, where `task` is optional; or
+            a single list of such objects, or an object in the form of SQuAD,
+            which are held in memory. `csv` (RFC 4180) or `tsv` (without
+            quotes): the first row names the columns, and spaces separate
+            tokens. `conll`: columns, one of which holds the tokens
+            (`-DOCSTART-` lines are skipped). `conllu`: CoNLL-U.
+        columns: field to its name in such an object or header, if different.
+        delimiter: the one character that separates csv cells.
+        layout: the layout of columns, if not the form's default in `COLUMNS`.
 
     Attributes:
-        undecodable: how many lines were read as Latin-1.
-        replaced: how many halves of surrogate pairs became U+FFFD.
-        lines: how many lines were read.
-        columns: as they were given.
+        undecodable: the number of lines read as Latin-1.
+        replaced: the number of halves of surrogate pairs that became U+FFFD.
+        lines: the number of lines read.
+        columns: the given columns.
     """
 
     def __init__(
@@ -107,11 +105,11 @@ class TextReader:
 
     @property
     def rest(self) -> list[str]:
-        """The lines of columns behind the last sentence, when all is read."""
+        """The lines of columns after the last sentence, at the end of input."""
         return self._sentences.rest
 
     def tell(self) -> None:
-        """Logs what was no valid text."""
+        """Logs the lines that were no valid text."""
         if self.undecodable:
             logging.warning(
                 "%s: lines that are not UTF-8, read as Latin-1: %d",
@@ -127,12 +125,12 @@ class TextReader:
     def batches(self, size: int) -> Iterator[list[Item]]:
         """Yields up to `size` texts at a time.
 
-        A file gives full batches. A pipe or a terminal gives what has
-        arrived, so that whoever writes there gets an answer at once.
+        A file gives full batches. A pipe or a terminal gives what has arrived,
+        so that a writer gets an answer immediately.
 
         Raises:
-            DataError: a line of JSON is not what it should be, or the text
-                is in UTF-16 or packed.
+            DataError: a line of JSON is wrong, or the text is in UTF-16 or
+                compressed.
         """
         full_batches = _is_file(self._stream)
         waiting: list[Item] = []
@@ -152,7 +150,7 @@ class TextReader:
             yield waiting
 
     def _arriving(self) -> Iterator[Iterator[Item]]:
-        """The examples of each piece that one read returns."""
+        """The examples in each piece that a read returns."""
         head = self._stream.read1(_CHUNK)
         if self._form == "jsonl" and squad_files.is_start(head):
             yield self._from_squad(head + self._stream.read())
@@ -164,7 +162,7 @@ class TextReader:
             yield filter(None, map(self._item, lines))
 
     def _chunks(self, chunk: bytes) -> Iterator[list[bytes]]:
-        """The whole lines of each piece that one read returns.
+        """The complete lines in each piece that a read returns.
 
         Args:
             chunk: the first piece.
@@ -182,7 +180,7 @@ class TextReader:
             yield [last]
 
     def _item(self, line: bytes) -> Item | None:
-        """What a line completes."""
+        """The example that a line completes, if any."""
         self.lines += 1
         location = f"{self._name}:{self.lines}"
         if self.lines == 1:
@@ -252,7 +250,7 @@ class TextReader:
         return Item(fields, task, location, row=row)
 
     def _named(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
-        """The fields of a row by the names that tasks know."""
+        """The fields of a row by the names that tasks use."""
         for field, column in self.columns.items():
             if not has_column(row, column):
                 raise DataError(
@@ -271,7 +269,7 @@ class TextReader:
         return value
 
     def _without_surrogates(self, text: str) -> str:
-        # JSON can spell half a surrogate pair, which is no character.
+        # JSON can contain half a surrogate pair, which is no character.
         halves = sum("\ud800" <= letter <= "\udfff" for letter in text)
         if not halves:
             return text
@@ -283,10 +281,10 @@ class TextReader:
 
 
 def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
-    """The fields of a JSON object beside its task, and that, or "".
+    """The fields of a JSON object besides its task, and the task or "".
 
-    Fields that are neither strings nor lists of strings are left out, but not
-    objects: a task may read what is in them.
+    Fields other than strings, lists of strings and objects are left out.
+    Objects are kept, as a task may read their content.
     """
     record = value if isinstance(value, dict) else {}
     task = record.get("task") or ""
@@ -294,7 +292,7 @@ def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
         raise DataError(f"{location}: task must be a string, got {task!r}")
     for name, is_right, rule in _RULES:
         value = record.get(name, {})
-        # An object may hold what the task reads.
+        # An object may contain what the task reads.
         if not isinstance(value, dict) and not is_right(value):
             raise DataError(
                 f"{location}: {name} must be {rule}, got {value!r:.80}"

@@ -1,4 +1,4 @@
-"""The text of `--help`: what a newcomer needs, and only that."""
+"""The text of `--help`: only what a newcomer needs."""
 
 import ast
 import os
@@ -10,20 +10,24 @@ from absl import flags
 
 from mtl_tf.programs import config_argument, config_files
 
-#: The flag that lists the config fields, of programs that take a config.
+#: The flag that lists the config fields, for programs with a config.
 CONFIG_HELP = "help_config"
 _WIDTH = 79
 _INDENT = " " * 6
+# The beginning of a list item.
+_ITEM = re.compile(r"\n(?=\* )")
+# absl's addition to repeatable flags, whose own help says so already.
+_REPETITION = re.compile(r";\s+repeat this option to specify a list of values$")
 _VERBOSITY = (
-    "-1 shows warnings only, 0 progress as well (default), 1 everything. "
-    "Giving it also shows TensorFlow's own messages, and of each log line the "
-    "level, time, thread and place in the code"
+    "how much is logged: -1 warnings, 0 also progress (default), 1 "
+    "everything. If you give this flag, TensorFlow's own messages are shown, "
+    "too, and log lines have level, time, thread and place in the code"
 )
 _ABOUT_COMPLETION = (
-    "print a script that completes the flags of the installed command in "
-    "bash: source <(mtl-train --bash_completion)"
+    "print a bash script that completes the flags of the installed command. "
+    "To use it: source <(mtl-train --bash_completion)"
 )
-_ABOUT_CONFIG_HELP = "show every config field: default and what it does"
+_ABOUT_CONFIG_HELP = "show all config fields: defaults and meaning"
 
 
 def text(program, own_flags: Sequence[flags.Flag]) -> str:
@@ -40,7 +44,8 @@ def text(program, own_flags: Sequence[flags.Flag]) -> str:
     command = program.command()
     needed = [f"--{name}=..." for name in program.required]
     if program.takes_config:
-        needed.insert(0, "--config=...")
+        optional = program.config_optional
+        needed.insert(0, "[--config=...]" if optional else "--config=...")
     parts = [
         _paragraphs(program.summary),
         f"Usage: {' '.join([command, *needed, '[flags]'])}",
@@ -57,7 +62,7 @@ def text(program, own_flags: Sequence[flags.Flag]) -> str:
 
 def _paragraphs(summary: str) -> str:
     paragraphs = textwrap.dedent(summary).strip().split("\n\n")
-    return "\n\n".join(textwrap.fill(part, _WIDTH) for part in paragraphs)
+    return "\n\n".join("\n".join(_wrapped(part, "")) for part in paragraphs)
 
 
 def _examples(command: str, examples: Sequence[tuple[str, str]]) -> str:
@@ -90,24 +95,35 @@ def _flags(own_flags: Sequence[flags.Flag], takes_config: bool) -> str:
 def _describe(flag: flags.Flag) -> str:
     if flag.name == "verbosity":
         return _VERBOSITY
-    description = (flag.help or "").strip()
+    description = _REPETITION.sub("", (flag.help or "").strip())
+    intro, *items = _ITEM.split(description)
     options = getattr(flag.parser, "enum_values", None)
     if options:
-        description = re.sub(r"^<[^>]*>:\s*", "", description)
-        description += f". One of {', '.join(options)}"
+        intro = re.sub(r"^<[^>]*>:\s*", "", intro)
+        if not items:  # Otherwise the items are the options.
+            intro += f". One of {', '.join(options)}"
     if flag.default not in (None, "", [], False):
         default = flag.default_as_str.strip("'")
-        description += f" (default: {default})"
-    return description
+        if isinstance(flag.default, list):
+            default = ", ".join(flag.default)
+        intro = intro.removesuffix(":") + f" (default: {default})"
+        intro += ":" if items else ""
+    return "\n".join([intro, *items])
 
 
-def _wrapped(description: str) -> list[str]:
-    return textwrap.wrap(
-        " ".join(description.split()),
-        _WIDTH,
-        initial_indent=_INDENT,
-        subsequent_indent=_INDENT,
-    )
+def _wrapped(description: str, indent: str = _INDENT) -> list[str]:
+    """Wraps a paragraph with its list items, "* ..."."""
+    lines = []
+    for part in _ITEM.split(description):
+        hanging = "  " if part.startswith("* ") else ""
+        lines += textwrap.wrap(
+            " ".join(part.split()),
+            _WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent + hanging,
+            break_on_hyphens=False,
+        )
+    return lines
 
 
 def _configs() -> str:
@@ -118,7 +134,7 @@ def _configs() -> str:
 
 
 def _first_line(path: str) -> str:
-    # Read, not imported: help must not depend on what configs import.
+    # Read, not imported, as help must not depend on what configs import.
     try:
         with open(path, encoding="utf-8") as file:
             docstring = ast.get_docstring(ast.parse(file.read())) or ""

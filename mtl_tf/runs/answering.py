@@ -1,4 +1,4 @@
-"""Answering questions of splits and of users with a trained model."""
+"""Answers questions of splits and of users with a trained model."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ from mtl_tf.text.questions import (
     QuestionText,
 )
 
-#: Where a word of an answer comes from; the order of the shares.
+#: The possible origins of an answer's word, in the order of the shares.
 SOURCES = ("vocabulary", "context", "question")
 _ENCODED_AT_ONCE = 1024
 
 
 @dataclasses.dataclass(frozen=True)
 class Decoding(SearchOptions):
-    """How answers are looked for.
+    """Options of the search for answers.
 
     Attributes:
-        max_length: the most tokens of an answer, with its end.
+        max_length: the most tokens of an answer, including its end.
 
     Raises:
         ConfigError: a value is wrong.
@@ -50,13 +50,12 @@ class Answers(NamedTuple):
     """The `n_best` answers to each of B questions, the best first.
 
     Attributes:
-        texts: string `[B, n]`, all different; "" where there are fewer.
-        confidence: float32 `[B, n]`, the model's probability of each,
-            whatever the length penalty that they are ranked with; 0 where
-            there are fewer.
-        words: string `[B, U]`, of the best, "" behind the last one.
-        shares: float32 `[B, U, 3]`, how much of a word's probability comes
-            from each of `SOURCES`.
+        texts: string `[B, n]`, all different; "" if fewer were found.
+        confidence: float32 `[B, n]`, the model's probability of each answer,
+            without the length penalty of their ranking; 0 if fewer were found.
+        words: string `[B, U]`, of the best answer, "" after the last one.
+        shares: float32 `[B, U, 3]`, the share of a word's probability from each
+            of `SOURCES`.
     """
 
     texts: tf.Tensor
@@ -70,8 +69,8 @@ class Answerer:
 
     Args:
         model: the trained model.
-        text: the run's texts.
-        decoding: how.
+        text: the run's encoder.
+        decoding: the search options.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class Answerer:
 
     @property
     def tables(self) -> list[Any]:
-        """The tables that an export has to track, beside the text's own."""
+        """The tables, besides the encoder's, that an export must track."""
         return self._texts.tables
 
     def search(
@@ -108,8 +107,8 @@ class Answerer:
         Args:
             context: int32 `[B, L]`, 0 is padding.
             question: int32 `[B, M]`.
-            own_words: string `[B, O]`, those whose ids are the number of
-                known words and above; "" is padding.
+            own_words: string `[B, O]`, the words of each example whose ids
+                follow those of the vocabulary; "" is padding.
         """
         decoding = self.decoding
         outputs = self.model.answer(
@@ -137,10 +136,10 @@ class Answerer:
         answer: tf.Tensor,
         own_words: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """What the model says of given answers, and their words.
+        """The log-likelihoods of given answers, and their words.
 
         Args:
-            context, question, own_words: as of `search`.
+            context, question, own_words: as for `search`.
             answer: int32 `[B, U]`, with the end's id after the last word.
 
         Returns:
@@ -161,12 +160,13 @@ class Answerer:
 
         Args:
             task: the task's name.
-            examples: "context" and "question" of each.
+            examples: mappings with "context" and "question".
 
         Returns:
-            Of each "answer", its "confidence", its "words" and their
-            "sources", of `SOURCES` the one with the largest share, and
-            "shares"; with several also "answers" and "confidences".
+            For each example "answer", its "confidence", its "words", their
+            "sources" (the one of `SOURCES` with the largest share) and
+            "shares"; if there are several answers, also "answers" and
+            "confidences".
         """
         answers: list[dict[str, Any]] = [{}] * len(examples)
         for start in range(0, len(examples), _ENCODED_AT_ONCE):
@@ -182,11 +182,12 @@ class Answerer:
 
         Args:
             task: the task's name.
-            examples: "context", "question" and "answer" of each.
+            examples: mappings with "context", "question" and "answer".
 
         Returns:
-            Of each the answer's words, `UNKNOWN` for those that the model can
-            neither write nor copy, and float32 [words + 1], the end's last.
+            For each example the answer's words, with `UNKNOWN` for words that
+            the model can neither write nor copy, and float32 [words + 1], the
+            last one that of the end.
         """
         scored: list[Any] = [None] * len(examples)
         for start in range(0, len(examples), _ENCODED_AT_ONCE):
@@ -196,7 +197,7 @@ class Answerer:
         return scored
 
     def _scored(self, task: str, examples: Sequence[Mapping[str, str]]):
-        """Yields place, words and values, in any order."""
+        """Yields indices, words and values, in any order."""
         names = (CONTEXT, QUESTION, ANSWER)
         texts = {name: _tensor(examples, name) for name in names}
         ids, own_words = self.text.task(task).with_own_words(texts)
@@ -219,7 +220,7 @@ class Answerer:
                 yield row, written, values[number, : count + 1]
 
     def _answered(self, task: str, examples: Sequence[Mapping[str, str]]):
-        """Yields place and answer, in any order."""
+        """Yields indices and answers, in any order."""
         names = (CONTEXT, QUESTION)
         texts = {name: _tensor(examples, name) for name in names}
         ids, own_words = self.text.task(task).with_own_words(texts)
@@ -235,7 +236,7 @@ class Answerer:
 
 
 def _tensor(examples: Sequence[Mapping[str, str]], name: str) -> tf.Tensor:
-    """A text of all examples, string [n]."""
+    """One text of all examples, string [n]."""
     return tf.constant(
         [example[name].encode("utf-8", "replace") for example in examples]
     )
@@ -247,7 +248,7 @@ def _as_dict(
     words: np.ndarray,
     shares: np.ndarray,
 ) -> dict[str, Any]:
-    """The answers to one question, plain values for JSON."""
+    """The answers to one question, as JSON values."""
     texts = [text.decode("utf-8", "replace") for text in texts]
     chances = [float(value) for value in confidence]
     length = int(np.sum(words != b""))
@@ -264,7 +265,7 @@ def _as_dict(
 
 
 def several(texts: Sequence[str], chances: Sequence[float]) -> dict[str, Any]:
-    """The "answers" to a question that there are, with their "confidences".
+    """The non-empty "answers" to a question, with their "confidences".
 
     Args:
         texts, chances: a row of `Answers`.

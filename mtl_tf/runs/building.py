@@ -1,4 +1,4 @@
-"""The model of a run, from its config, its texts and its tasks."""
+"""Builds a run's model from its config, texts and tasks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,14 +17,14 @@ def build(
     vectors: np.ndarray | None = None,
     seed: int = 0,
 ) -> TaskModel:
-    """Builds the model of a run with all its weights.
+    """Builds the model of a run and all its weights.
 
     Args:
-        config: the run's.
-        encoder: the run's texts, whose vocabularies give the sizes.
-        tasks: name, type, labels of each task, in the order of their numbers.
+        config: the run's config.
+        encoder: the run's encoder, whose vocabularies give the sizes.
+        tasks: name, type and labels of each task, in order of the task numbers.
         vectors: pretrained word vectors, or None.
-        seed: of the initial weights.
+        seed: the seed of the initial weights.
 
     Raises:
         ConfigError: a field, a name or a value is wrong.

@@ -1,8 +1,8 @@
-"""What is settled on validation examples, with or after the training.
+"""Fits on validation examples, at the end of training or later.
 
-A temperature for the probabilities of each task (Guo et al. 2017, section
-4.2), then what its type settles, such as thresholds, on the probabilities that
-the temperature has made.
+First a temperature for the probabilities of each task (Guo et al. 2017, section
+4.2). Then what the task's type fits, such as thresholds, on the probabilities
+with that temperature.
 """
 
 import dataclasses
@@ -28,29 +28,30 @@ from mtl_tf.evaluation.thresholds import (
 )
 from mtl_tf.runs import task_types
 
-# Each validation fits a temperature to each choice: of more it takes long.
+# Each validation fits a temperature for each choice, and more examples would
+# take long.
 _ENOUGH = 2000
-# Fewer examples than that say little about probabilities.
+# Fewer examples say little about probabilities.
 _FEW = 50
-# What is so near an end of the range is there.
+# A value this close to an end of the range counts as the end.
 _NEAR = 0.99
-# Why, by whether the model has all validation examples right.
+# The likely reason, by whether the model has all validation examples right.
 _COLD = {
-    True: "the model has no validation example wrong, so that nothing limits "
-    "how sure it may be.",
-    False: "the model is far less sure than it could be, since its "
+    True: "the model predicts all validation examples correctly, so that "
+    "nothing limits its confidence.",
+    False: "the model is far less confident than it could be: its "
     "probabilities hardly differ between examples.",
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
-    """From which probability on a label is to be given.
+    """A threshold that the user asks for.
 
     Attributes:
-        label: of a task.
-        precision: that the label is to have at least, from 0 to 1; 0 for the
-            threshold of the best F1.
+        label: a label of a task.
+        precision: the lowest precision of the label, from 0 to 1; 0 for the
+            threshold with the best F1.
     """
 
     label: str
@@ -59,15 +60,15 @@ class Wish:
     def threshold(
         self, task: Mapping[str, Any], labels: np.ndarray, scores: np.ndarray
     ) -> float:
-        """The threshold that the examples ask for.
+        """The threshold that fulfils the wish on the examples.
 
         Args:
             task: for messages.
             labels: bool [n], which examples have the label.
-            scores: its probabilities, [n].
+            scores: the label's probabilities, [n].
 
         Raises:
-            ConfigError: no threshold has the precision.
+            ConfigError: no threshold reaches the precision.
         """
         if not labels.any():
             raise ConfigError(
@@ -94,20 +95,20 @@ def settled(
     temperature: bool,
     wishes: Sequence[Wish] = (),
 ) -> dict[str, Any]:
-    """What a run settles on the validation examples of a task.
+    """Fits what a run needs on the validation examples of a task.
 
     Args:
-        task: as the run knows it.
-        targets: of the examples.
-        outputs: the model's for them.
-        temperature: whether to fit one.
-        wishes: thresholds that are asked for.
+        task: the run's description of the task.
+        targets: the targets of the examples.
+        outputs: the model's outputs for them.
+        temperature: whether to fit a temperature.
+        wishes: the thresholds asked for.
 
     Returns:
-        Values for JSON, such as "temperature", "thresholds", "decision".
+        JSON values, such as "temperature", "thresholds", "decision".
 
     Raises:
-        ConfigError: a wish that cannot be fulfilled.
+        ConfigError: a wish cannot be fulfilled.
     """
     types, values = task_types.of(task["type"]), {}
     kind = scoring.of(task["type"]).probabilities
@@ -118,7 +119,7 @@ def settled(
         values["temperature"] = _temperature(
             kind, task["name"], targets, scores
         )
-        # Thresholds are of the probabilities that users get.
+        # Thresholds apply to the probabilities that users see.
         outputs = {**outputs, "scores": kind.tempered(scores, **values)}
     if types.fits:
         values |= types.fit(task, targets, outputs)
@@ -141,19 +142,19 @@ def settled(
 def best_choice(
     task: Mapping[str, Any], targets: Any, outputs: Mapping[str, Any]
 ) -> int:
-    """Which of a model's choices for a task is best on validation examples.
+    """Finds a model's best choice for a task on validation examples.
 
-    It is the one of the least mean loss: where there are probabilities, with
-    the temperature that each asks for, since one that is merely less sure of
-    itself would win otherwise.
+    It has the lowest mean loss. Probabilities are compared after fitting a
+    temperature to each choice. Otherwise a choice that is merely less confident
+    would win.
 
     Args:
-        task: as the run knows it.
-        targets: of the examples, at least one.
-        outputs: the model's for them, with those by choice (`TaskModel`).
+        task: the run's description of the task.
+        targets: the targets of the examples, at least one.
+        outputs: the model's outputs for them, also by choice (`TaskModel`).
 
     Returns:
-        Its number, of equal ones the first.
+        The index of the choice; of equal ones the first.
     """
     kind = scoring.of(task["type"]).probabilities
     if kind is None or "choice_scores" not in outputs:
@@ -172,13 +173,13 @@ def best_choice(
 def _temperature(
     kind: Probabilities, name: str, targets: Any, scores: np.ndarray
 ) -> float:
-    """The fitted temperature; 1 where it would hold for these examples only."""
+    """The fitted temperature; 1 if it would not hold for other examples."""
     temperature = fit_temperature(kind, targets, scores)
     if temperature != 1 and not holds_elsewhere(kind, targets, scores):
         logging.warning(
-            "task %s: the temperature stays 1: fitted on four fifths of the %d "
-            "validation examples it does not lower the log loss of the rest "
-            "(all together ask for %.2f).",
+            "task %s: the temperature stays 1: a temperature fitted on four "
+            "fifths of the %d validation examples does not lower the log loss "
+            "of the rest (fitted on all of them, it is %.2f).",
             *(name, len(scores), temperature),
         )
         return 1.0
@@ -190,22 +191,22 @@ def _temperature(
 def _comment(
     name: str, temperature: float, examples: int, is_right: bool
 ) -> None:
-    """Warns of a temperature that says more of the examples than of a model."""
+    """Warns of a temperature that reflects the examples, not the model."""
     if examples < _FEW:
         logging.warning(
-            "task %s: a temperature fitted on %d validation examples is not to "
-            "be relied on.",
+            "task %s: a temperature fitted on %d validation examples is not "
+            "reliable.",
             *(name, examples),
         )
     if temperature > _NEAR * HOTTEST:
         logging.warning(
-            "task %s: the temperature %.1f is the highest that is looked at: "
-            "the model's probabilities tell nothing of the labels of the "
+            "task %s: the temperature %.1f is the highest that is tried: "
+            "the model's probabilities say nothing about the labels of the "
             "validation examples.",
             *(name, temperature),
         )
     elif temperature < COLDEST / _NEAR:
         logging.warning(
-            "task %s: the temperature %.3f is the lowest that is looked at: %s",
+            "task %s: the temperature %.3f is the lowest that is tried: %s",
             *(name, temperature, _COLD[is_right]),
         )

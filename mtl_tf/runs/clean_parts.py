@@ -1,4 +1,4 @@
-"""The test texts that repeat no training or validation text."""
+"""Finds test texts that repeat no training or validation text."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from mtl_tf.tasks.task import Task
 
 
 class CleanParts:
-    """Which test texts nobody has trained or selected on.
+    """Test texts that nothing was trained or selected on.
 
     Args:
-        group: config entries of the tasks whose training and validation
-            texts count as seen; a task of a known group stands for all of
-            the group whose corpora are there: nobody trains on the others.
+        group: config entries of the tasks whose training and validation texts
+            count as seen. A task of a known group stands for all tasks of the
+            group whose corpora are available; nobody trains on the others.
         data_dir: see `mtl_tf.tasks.registry.resolve`.
-        manual_dir: the same.
-        cross_validation: the same.
+        manual_dir: see `mtl_tf.tasks.registry.resolve`.
+        cross_validation: see `mtl_tf.tasks.registry.resolve`.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class CleanParts:
         data_dir: str | None,
         manual_dir: str | None,
     ) -> "CleanParts":
-        """Those of the group of a config's tasks, `evaluation.group`."""
+        """The clean parts for a config's group of tasks, `evaluation.group`."""
         group = config["evaluation"]["group"] or config["tasks"]
         return cls(group, data_dir, manual_dir, config["cross_validation"])
 
@@ -52,8 +52,8 @@ class CleanParts:
         """The training and validation texts of the whole group.
 
         Raises:
-            MtlError: as of `Task.dataset`; of a task that no entry names it
-                is only logged.
+            MtlError: as for `Task.dataset`. For a task that no entry names, the
+                error is only logged.
         """
         logging.info("Reading the texts that no clean test example repeats.")
         seen = SeenTexts()
@@ -62,8 +62,8 @@ class CleanParts:
                 parts = [texts(task, p) for p in ("train", "validation")]
                 seen.merge(SeenTexts(*parts))
             except DataError as error:
-                # Its files may be there in part, or be damaged: all the same
-                # to a run that is not about it.
+                # Files that are incomplete or damaged do not matter to a run
+                # that does not use them.
                 if is_named:
                     raise
                 logging.warning(
@@ -75,28 +75,28 @@ class CleanParts:
         return seen
 
     def _members(self) -> dict[str, tuple[Task, bool]]:
-        """The tasks of the groups, and whether an entry names them itself."""
+        """The tasks of the groups, and whether an entry names each itself."""
         named = registry.single_entries(self.group)
         members = {}
         for entry in self.group:
             whole = registry.group_of(entry, *self.data_options)
             is_mapping = not isinstance(entry, str)
             for task in whole.tasks:
-                # Two groups may have a task of one name, such as en-fr.
+                # Two groups may have tasks of the same name, such as en-fr.
                 key = f"{whole.name}/{task.name}"
                 members[key] = task, is_mapping or key in named
         return members
 
     def about(self, task: Task, split: str) -> dict[str, Any]:
-        """What `TaskPredictions` has to know of a split.
+        """The facts about a split that `TaskPredictions` holds.
 
         Args:
             task: the task.
-            split: the split that is scored.
+            split: the scored split.
 
         Returns:
-            `clean` and `validation_in_training`; nothing for a split that
-            training or selection has seen.
+            `clean` and `validation_in_training`; {} for a split that training
+            or selection has seen.
         """
         if split in ("train", "validation"):
             return {}
@@ -108,6 +108,6 @@ class CleanParts:
 
 
 def texts(task: Task, split: str) -> Iterator[bytes]:
-    """Yields the texts of a split; several of an example are joined."""
+    """Yields the texts of a split; an example's texts are joined."""
     for batch in fixed(batched(task.dataset(split), 1024)):
         yield from task.text_of(batch).numpy()

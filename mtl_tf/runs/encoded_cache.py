@@ -1,4 +1,4 @@
-"""Encoded splits of a run that are kept in files of its directory."""
+"""Keeps encoded splits of a run in files of its directory."""
 
 import os
 import shutil
@@ -17,31 +17,31 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks.task import Task
 
 FOLDER = "encoded"
-# About 250 MB of texts of 100 words, which tensors and their copies take.
+# About 250 MB of texts of 100 words, with tensors and their copies.
 _MOST_IN_MEMORY = 200_000
 
 
 def make(
     config: Mapping[str, Any], run: RunDirectory, tasks: Sequence[Task]
 ) -> "EncodedCache | None":
-    """The files of a run's encoded splits, by `pipeline.storage`.
+    """The cache of a run's encoded splits, by `pipeline.storage`.
 
     Args:
-        config: the run's.
+        config: the run's config.
         run: its directory, which has a vocabulary.
         tasks: its tasks.
 
     Returns:
-        None where the splits are to be kept in memory.
+        None if the splits are kept in memory.
     """
     return EncodedCache(config, run) if on_disk(config, tasks) else None
 
 
 def on_disk(config: Mapping[str, Any], tasks: Sequence[Task]) -> bool:
-    """Whether the encoded splits of a run are to lie on disk.
+    """Whether the encoded splits of a run are kept on disk.
 
     Args:
-        config: the run's.
+        config: the run's config.
         tasks: its tasks.
     """
     storage = config["pipeline"]["storage"]
@@ -56,7 +56,7 @@ class EncodedCache:
     """Encoded splits in files, each in a folder named by digests.
 
     Args:
-        config: the run's.
+        config: the run's config.
         run: its directory, which has a vocabulary.
     """
 
@@ -76,16 +76,16 @@ class EncodedCache:
         dataset: tf.data.Dataset,
         encoder: ExampleEncoder,
     ) -> DiskSplit:
-        """The encoded examples of a split; taken again if they are there.
+        """The encoded examples of a split; read from files if they exist.
 
         Args:
             task: the task.
             split: the name of its split.
             dataset: the split's examples.
-            encoder: of the task.
+            encoder: the task's encoder.
 
         Raises:
-            RunError: the folder cannot be written.
+            RunError: the folder is not writable.
         """
         logging.info("Encoding %s of task %s on disk.", split, task.name)
         described = {**self._text, "task": task.to_json()}
@@ -94,14 +94,14 @@ class EncodedCache:
         )
 
     def keep_only(self, splits: Iterable[EncodedSplit]) -> None:
-        """Removes what none of the splits lies in or was made from.
+        """Removes folders that the splits are neither in nor made from.
 
-        It is of other data, or of a process that was killed while writing.
+        These belong to other data, or to a process killed while writing.
         """
         places = (
             split.directory for split in splits if isinstance(split, DiskSplit)
         )
-        # Selected examples lie beside the whole split: `name-selection`.
+        # Selected examples are next to the whole split: `name-selection`.
         prefixes = {
             os.path.basename(place).partition("-")[0] for place in places
         }

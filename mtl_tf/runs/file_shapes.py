@@ -1,4 +1,4 @@
-"""What the JSON files of a run directory hold at least."""
+"""The required contents of the JSON files in a run directory."""
 
 import os
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ _CONFIG = {
 }
 _SCORES = {"tasks": {"*": {"primary": str}}, "mean": dict, "split?": str}
 
-# File -> its shape: a type, several, {field: shape}, of fields that need not
-# be there {"field?": shape}, {"*": shape of every value}, or [shape of every
+# File name to its shape: a type, several types, {field: shape}, {"field?":
+# shape} for optional fields, {"*": shape of every value}, or [shape of every
 # item].
 _SHAPES: dict[str, Any] = {
     "batches.json": {"steps_per_epoch": int},
@@ -37,14 +37,14 @@ _SHAPES: dict[str, Any] = {
 
 
 def check(path: str, value: Any) -> None:
-    """Refuses a file that holds JSON, but not what belongs there.
+    """Refuses a JSON file without the required contents.
 
     Args:
-        path: of the file.
-        value: what was read of it.
+        path: the file's path.
+        value: its contents.
 
     Raises:
-        RunError: the message names what is missing or wrong.
+        RunError: something is missing or wrong; the message names it.
     """
     wrong = _wrong(_SHAPES.get(os.path.basename(path)), value, "")
     if wrong:
@@ -55,7 +55,7 @@ def check(path: str, value: Any) -> None:
 
 
 def _wrong(shape: Any, value: Any, place: str) -> str:
-    """What is wrong at a place, "" if nothing is."""
+    """Describes what is wrong at a place; "" if nothing is."""
     if shape is None:
         return ""
     if isinstance(shape, list):

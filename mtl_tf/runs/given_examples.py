@@ -1,4 +1,4 @@
-"""Examples that a caller gives to be predicted, in whatever form."""
+"""Reads examples that a caller gives for prediction, in any form."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,17 +8,17 @@ import tensorflow as tf
 
 
 def listed(examples: Any) -> list[Any]:
-    """The examples one by one, with strings in place of bytes.
+    """The examples as a list, with strings in place of bytes.
 
-    Bytes are what TensorFlow has for strings, and `Run.inputs` returns.
+    TensorFlow and `Run.inputs` give texts as bytes.
 
     Args:
         examples: a pandas DataFrame, a `tf.data.Dataset` or tensor of single
             examples, or any other iterable.
 
     Raises:
-        TypeError: a single example, or something else; the message says what
-            would be right.
+        TypeError: a single example, or something else; the message says what is
+            right.
     """
     if tf.is_tensor(examples):
         examples = examples.numpy()
@@ -46,7 +46,7 @@ def _plain(value: Any) -> Any:
         try:
             return value.decode()
         except UnicodeDecodeError:
-            return value  # What reads it says that it is no text.
+            return value  # Its reader refuses it as no text.
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Scoring texts that are given, of task types whose models write texts."""
+"""Scores given texts, for task types whose models write texts."""
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
@@ -10,16 +10,17 @@ import numpy as np
 from mtl_tf.core.columns import has_column, renamed
 from mtl_tf.runs.prediction_type import Prediction, TaskDict, as_json
 
-#: Stands for the end of a text, which has a probability, too.
+#: Stands for the end of a text, which also has a probability.
 END = "</s>"
 
 
 def likelihood(words: Sequence[str], values: np.ndarray) -> Prediction:
-    """What is told of a text, plain values for JSON.
+    """The likelihood fields of a text, as JSON values.
 
     Args:
-        words: the text's, without the end.
-        values: float [words + 1], the log-likelihood of each, the end's last.
+        words: the text's words, without the end.
+        values: float [words + 1], the log-likelihood of each word, and last
+            that of the end.
     """
     each = np.asarray(values, np.float64)
     return {
@@ -31,17 +32,17 @@ def likelihood(words: Sequence[str], values: np.ndarray) -> Prediction:
 
 
 def as_text(prediction: Mapping[str, Any]) -> str:
-    """The log-likelihood as a line."""
+    """The log-likelihood as one line."""
     return f"{prediction['log_likelihood']!r}\n"
 
 
 class GivenTexts(abc.ABC):
-    """How a model scores a text that it could have written.
+    """Scores given texts by how likely a model is to write them.
 
     Attributes:
-        features: by field of an example the feature of the task's type, in
-            the order of a line: the text that is scored is the last.
-        forms: as of `PredictionType`.
+        features: field of an example to feature of the task's type, in the
+            order of a line; the last one is the scored text.
+        forms: as for `PredictionType`.
     """
 
     features: Mapping[str, str]
@@ -50,11 +51,11 @@ class GivenTexts(abc.ABC):
     )
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, str]:
-        """The fields of an example.
+        """Parses an example into fields.
 
         Args:
             task: the task.
-            value: a mapping of the `features`, or a list of so many strings.
+            value: a mapping of the `features`, or a list of as many strings.
 
         Raises:
             TypeError: it is neither.
@@ -69,10 +70,10 @@ class GivenTexts(abc.ABC):
         return dict(zip(self.features, texts))
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
-        """The fields of a line, with tabs between them.
+        """Parses a line of tab-separated fields.
 
         Raises:
-            TypeError: it has not as many parts.
+            TypeError: it has another number of fields.
         """
         parts = line.split("\t")
         if len(parts) != len(self.features):
@@ -90,10 +91,10 @@ class GivenTexts(abc.ABC):
         )
 
     def own_columns(self, columns: Mapping[str, Any]) -> dict[str, str]:
-        """What a task's own files call the fields, by field.
+        """The column names of the fields in a task's own files, by field.
 
         Args:
-            columns: of the task's entry, by feature.
+            columns: the column names of the task's entry, by feature.
         """
         names = {
             field: columns.get(feature, feature)
@@ -106,32 +107,32 @@ class GivenTexts(abc.ABC):
         }
 
     def column_fields(self, task: TaskDict) -> list[str]:
-        """Those of an example's fields that a cell of a table can hold."""
+        """The fields of an example that one cell of a table can hold."""
         del task
         return [*self.features]
 
     def columns_in(
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:
-        """By field what a row calls it, where it is not called as the field.
+        """The row's column names by field, where they differ from the field.
 
         Args:
-            row: what is given of an example.
-            columns: all names of the task's own files, by field.
+            row: the given example.
+            columns: the column names of the task's own files, by field.
         """
         return {
             field: name
             for field, name in columns.items()
             if has_column(row, name)
-            # An object of that name may hold it.
+            # The column may be nested in an object with the field's name.
             and (field not in row or name.startswith(f"{field}."))
         }
 
     def named(self, value: Any, columns: Mapping[str, str]) -> Any:
-        """An example whose fields have their names here.
+        """Renames an example's columns to the names of the fields.
 
         Args:
-            value: what a user gives.
+            value: the user's example.
             columns: see `columns_in`.
         """
         if not isinstance(value, Mapping):
@@ -139,7 +140,7 @@ class GivenTexts(abc.ABC):
         return renamed(value, self.columns_in(value, columns))
 
     def fields_to_show(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that stand before the scores."""
+        """The fields that are printed before the scores."""
         return dict(fields)
 
     @abc.abstractmethod
@@ -151,9 +152,9 @@ class GivenTexts(abc.ABC):
         Args:
             run: the `Run`.
             task: the task.
-            examples: what `fields_of` returned of each.
+            examples: the return value of `fields_of` for each.
 
         Returns:
-            Of each "task" and what `likelihood` tells, and a score as the
-            type's predictions have it.
+            For each example a dict of "task", the fields of `likelihood`,
+            and a score as in the type's predictions.
         """

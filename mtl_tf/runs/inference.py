@@ -1,4 +1,4 @@
-"""Running a trained model over texts and whole splits."""
+"""Runs a trained model over texts and whole splits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,17 +13,19 @@ from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.epoch_order import EVALUATED_CELLS
 from mtl_tf.runs import task_types
 
-# Compiling a bucket's shape takes half a second: worth it for many texts.
+# Compiling a bucket's shape takes half a second, which pays off only for many
+# texts.
 _MANY = 256
 
-# Cells of a batch where every token costs, padding too: of 64 texts of a bucket
-# most were padding (docs/results/speed.md, "Pretrained encoder").
+# The most cells of a batch if every token costs time, also padding. In batches
+# of 64 texts, most cells were padding (docs/results/speed.md, "Pretrained
+# encoder").
 _FEW_CELLS = 1 << 12
 
-#: What a model says by each of its choices; see `TaskModel`.
+#: The model outputs for each of its choices; see `TaskModel`.
 CHOICES = ("choice_loss", "choice_scores")
 
-# Before the names of a model's diagnostics in `Predictor.predict`'s results.
+# The prefix of a model's diagnostics in the result of `Predictor.predict`.
 DIAGNOSTICS = "diagnostics/"
 
 
@@ -34,7 +36,7 @@ class Predictor:
         model: see `mtl_tf.models.protocol`.
         types: the type of each task.
         boundaries: the padded lengths of each task.
-        axes: the time axes that they are of.
+        axes: the time axes of the boundaries.
         decoder: see `System.make_decoder`.
     """
 
@@ -79,25 +81,25 @@ class Predictor:
 
         Args:
             split: the encoded examples, n of them.
-            task_index: the task whose output is asked for.
+            task_index: the number of the task whose output is returned.
             batch_size: examples at a time; it does not change the result.
-            texts: what the examples are read from, where decoding needs them;
-                see `PredictionType.decode`.
-            trim: pad a few examples to the longest of a batch, not to their
+            texts: the examples' texts, if decoding needs them; see
+                `PredictionType.decode`.
+            trim: pad few examples to the longest of a batch, not to their
                 bucket; models without `static_shapes` always do.
-            choices: also return what a model that has choices says by each.
+            choices: also return the outputs for each of a model's choices.
 
         Returns:
-            What the task's type names as its outputs, arrays [n, ...], or
-            where they have a value for each place of a text lists of n arrays
-            [tokens]; with targets `loss` float32 [n]; the model's
-            diagnostics, float32 [n], as `diagnostics/name`; and what decoding
-            gives.
+            The outputs that the task's type names, arrays [n, ...], or, for
+            outputs with a value for each place of a text, lists of n arrays
+            [tokens]; `loss` float32 [n] if there are targets; the model's
+            diagnostics, float32 [n], as `diagnostics/name`; and the outputs
+            of decoding.
         """
         predictions = task_types.of(self.types[task_index])
         names = (*predictions.outputs, *(CHOICES if choices else ()))
         count = len(split)
-        # Those of the first time axis.
+        # The lengths on the first time axis.
         lengths = split.lengths.reshape(count, -1)[:, 0]
         jit = count >= _MANY
         forward = self._compiled if jit else self._plain
@@ -131,7 +133,7 @@ class Predictor:
 
 
 def _room(is_timed: bool, count: int, value: np.ndarray):
-    """Where one output of all examples goes."""
+    """The container for one output of all examples."""
     if is_timed:
         return [value[0, :0]] * count
     return np.zeros((count, *value.shape[1:]), value.dtype)

@@ -1,4 +1,4 @@
-"""Starting a run from the best weights of another."""
+"""Starts a run from the best weights of another."""
 
 import dataclasses
 import os
@@ -24,11 +24,11 @@ class Source:
 
     Attributes:
         directory: its run directory.
-        weights: by path.
-        tasks: names of its tasks, in the order of their slices.
+        weights: its weights by path.
+        tasks: its task names, in the order of their slices.
         words: see `System.words_of`.
-        step: of the best weights.
-        labels: of its tasks, by name; () where they have none.
+        step: the step of the best weights.
+        labels: the labels of its tasks, by name; () for tasks without labels.
     """
 
     directory: str
@@ -45,8 +45,8 @@ def read_source(directory: str) -> Source:
     """Reads a run's best weights and what their rows stand for.
 
     Raises:
-        RunError: the directory holds no trained run of one model, and nothing
-            that `launch.pretrain` has learnt for a scheme.
+        RunError: the directory holds neither a trained run of one model nor a
+            scheme's weights from `launch.pretrain`.
     """
     run = RunDirectory(directory)
     if run.has(text_training.SETTINGS_FILE):
@@ -55,7 +55,7 @@ def read_source(directory: str) -> Source:
                 f"training.initialize_from: {directory} holds an encoder: name "
                 "it as model.encoder.preset"
             )
-        # What `launch.pretrain` has learnt for a scheme: of no task.
+        # Weights of a scheme from `launch.pretrain`, which belong to no task.
         best, weights = BestWeights.read(run.file("best"))
         return Source(directory, weights, [], {}, best["step"])
     if not run.has("config.json"):
@@ -87,30 +87,30 @@ def initialize(
     labels: Mapping[str, Sequence[str]] | None = None,
     only: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Gives a model the weights of another that fit it.
+    """Copies those weights of another run that fit a model.
 
-    A weight is taken from that of the same path and shape. Of word vectors,
-    and of a decoder's output layer, the rows of the words that both know are
-    taken. Of a stack, one slice
-    a task, the slices of the tasks of the same name are taken and no others;
-    likewise of a shared weight that says that it has `rows_of_tasks`. What a
-    head has for a task is taken label by label, by their names, so that a task
-    may have more labels than there or others, and the head be wider, for other
-    tasks; what is of no single label is only taken where all labels are the
-    same, in the same order. What was learnt from texts of no task fills every
-    slice.
+    A weight is copied from the weight of the same path and shape. For word
+    vectors, and a decoder's output layer, the rows of words that both runs know
+    are copied. For a stack (one slice per task), only the slices of tasks with
+    the same name are copied; likewise for a shared weight that has
+    `rows_of_tasks`. A head's weights are copied label by label, by the labels'
+    names. So a task may have more or other labels than before, and the head may
+    be wider because of other tasks. Weights that belong to no single label are
+    only copied if all labels are the same, in the same order. What was learnt
+    from texts without tasks is copied to every slice.
 
     Args:
-        model: the model to fill; what is not taken stays.
+        model: the model to fill; other weights stay.
         source: see `read_source`.
-        tasks: names of the model's tasks.
-        words: of the model, see `System.words_of`.
-        labels: of the model's tasks, by name; None takes them for the same.
-        only: which weights are taken, as `freezing.taken` knows them; () for
-            all that fit.
+        tasks: the names of the model's tasks.
+        words: the model's words; see `System.words_of`.
+        labels: the labels of the model's tasks, by name; None if they are the
+            same.
+        only: the weights to copy, as `freezing.taken` names them; () for all
+            that fit.
 
     Returns:
-        What was taken and what not, and why not, for `initialized.json`.
+        What was copied and what was not, and why, for `initialized.json`.
     """
     _tell_lost_words(source, words)
     taken, left = [], []
@@ -137,16 +137,15 @@ def initialize(
 def _tell_lost_words(
     source: Source, words: Mapping[str, Sequence[str]]
 ) -> None:
-    """Warns where most of what the other run knows is unknown to this one."""
+    """Warns if this run lacks most words that the other run knows."""
     for path, theirs in source.words.items():
         ours = set(words.get(path, theirs))
         lost = sum(word not in ours for word in theirs)
         if 2 * lost > len(theirs):
             logging.warning(
                 "training.initialize_from: the vocabulary of this run lacks "
-                "%d of the %d words or characters that %s has for %s: it "
-                "keeps them with the tasks of that run in "
-                "text.vocabulary_tasks.",
+                "%d of the %d words or characters that %s has for %s. To keep "
+                "them, add the tasks of that run to text.vocabulary_tasks.",
                 *(lost, len(theirs), source.directory, path),
             )
 
@@ -158,7 +157,7 @@ def _take(
     words: Mapping[str, Sequence[str]],
     labels: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[str, str]:
-    """Takes what fits; returns what it was, or "" and why nothing was.
+    """Copies what fits; returns what it was, or "" and the reason.
 
     Args:
         variable, source, tasks, words, labels: see `initialize`.
@@ -172,7 +171,7 @@ def _take(
     new = variable.numpy()
     changed = _changed(source, labels) if is_head(variable) else set()
     if is_private(variable) or getattr(variable, "rows_of_tasks", False):
-        # A stack may be a long table of the tasks' tables.
+        # A stack may be one long table of the tasks' tables.
         value = _by_task(value, len(source.tasks))
         new = _by_task(new, len(tasks))
         if ours != theirs:
@@ -216,7 +215,7 @@ def _no_source(
     source: Source,
     words: Mapping[str, Sequence[str]],
 ) -> str:
-    """Why a weight has none there that it may be taken from, or ""."""
+    """Why the source has no weight for this one; "" if it has."""
     if getattr(variable, "is_of_vocabulary", False):
         return "the vocabulary of this run says what it is"
     if path_of(variable) not in source.weights:
@@ -234,15 +233,15 @@ def _take_labels(
     tasks: Sequence[str],
     labels: Mapping[str, Sequence[str]],
 ) -> str:
-    """Takes what a stack has of the labels that both runs have.
+    """Copies the parts of a stack for labels that both runs have.
 
     Args:
-        variable: that says which of its axes are of labels.
-        value, new: its stack there, and here, which is written to.
+        variable: tells which of its axes are labels.
+        value, new: the stacks of the source and of the model, which is changed.
         source, tasks, labels: see `initialize`.
 
     Returns:
-        What was taken; "" for nothing.
+        What was copied; "" for nothing.
     """
     taken, parts = 0, []
     for place, row in _pairs(source.tasks, tasks):
@@ -265,7 +264,7 @@ def _take_labels(
 
 
 def _changed(source: Source, labels: Mapping[str, Sequence[str]]) -> set[str]:
-    """The tasks whose labels are others than there."""
+    """The tasks whose labels differ from the source's."""
     return {
         name
         for name, ours in labels.items()
@@ -276,22 +275,22 @@ def _changed(source: Source, labels: Mapping[str, Sequence[str]]) -> set[str]:
 def _differ_in_labels(
     variable: keras.Variable, value: np.ndarray, new: np.ndarray
 ) -> bool:
-    """Whether slices differ at most in axes that are of labels."""
+    """Whether slices differ at most in the axes of labels."""
     axes = getattr(variable, "label_axes", 0)
     shapes = [part.shape[1 : part.ndim - axes] for part in (value, new)]
     return axes > 0 and value.ndim == new.ndim and shapes[0] == shapes[1]
 
 
 def _below(words: Mapping[str, Sequence[str]], path: str) -> list[str] | None:
-    """The words that the rows of a weight stand for, if they stand for any."""
+    """The words that the rows of a weight stand for, or None."""
     matches = (rows for start, rows in words.items() if path.startswith(start))
     return next(map(list, matches), None)
 
 
 def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:
-    """A stack of all tasks, one below the other or not, as [tasks, ...].
+    """A stack of all tasks as [tasks, ...], also if it is one long table.
 
-    What is of no task is a stack of one slice.
+    A weight without tasks is a stack of one slice.
     """
     if not tasks:
         return stack[None]
@@ -304,9 +303,9 @@ def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:
 def _pairs(
     theirs: Sequence[str], ours: Sequence[str], without: Collection[str] = ()
 ) -> list[tuple[int, int]]:
-    """Places of the names that both have: (there, here).
+    """The indices (source, model) of names that both have.
 
-    What was learnt from texts of no task is where each task starts.
+    Each task starts from what was learnt without tasks.
     """
     if not theirs:
         return [(0, row) for row in range(len(ours))]

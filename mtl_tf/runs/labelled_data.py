@@ -1,4 +1,4 @@
-"""Scores of a run on labelled data beside its own splits."""
+"""Scores a run on labelled data other than its own splits."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from mtl_tf.tasks import given_rows, in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 
-# What says how the files of an entry are written, and not what they hold.
+# Entry fields that describe the form of files, not their contents.
 _OF_FILES = ("files", "header", "delimiter", "separator", "comment")
 
 
@@ -29,20 +29,20 @@ def evaluate(
     """Scores a run on labelled data.
 
     Args:
-        run: what `mtl_tf.load` returns.
-        data: by task a file in the format of the task's own files, or
-            examples in a form that `in_memory.lines` takes, their columns
-            called as in the task's own files or as the type's features.
-        predictions_dir: where to write what the run says of each example, if
+        run: the return value of `mtl_tf.load`.
+        data: task name to a file in the format of the task's own files, or to
+            examples in a form of `in_memory.lines`. Columns have the names of
+            the task's own files or of the type's features.
+        predictions_dir: where to write the prediction for each example, if
             given; see `Scoring.write`.
 
     Returns:
-        The structure of `results.json`, without clean parts, its split
-        `files`, or `data` where examples were given; of a file also its path,
+        The structure of `results.json` without clean parts. Its split is
+        `files`, or `data` if examples were given. For a file also its path,
         `file`.
 
     Raises:
-        ConfigError: an unknown task, or data that cannot be ones of it.
+        ConfigError: an unknown task, or data that do not suit it.
         DataError: a file cannot be read, or a line or a row is wrong.
     """
     tasks = {task["name"]: task for task in run.tasks}
@@ -68,7 +68,7 @@ def evaluate(
 
 
 def entry_of(config: Mapping[str, Any], task: str) -> Mapping[str, Any]:
-    """A task's entry in a run's config, if it is on files; else {}."""
+    """A task's entry in a run's config, if it has files; else {}."""
     on_files = (
         entry
         for entry in config["tasks"]
@@ -80,15 +80,14 @@ def entry_of(config: Mapping[str, Any], task: str) -> Mapping[str, Any]:
 def trained_columns(
     config: Mapping[str, Any], task: Mapping[str, Any]
 ) -> dict[str, str]:
-    """What a task's own files call the fields of its examples.
+    """The column names of example fields in a task's own files.
 
     Args:
-        config: the run's.
-        task: as the run knows it.
+        config: the run's config.
+        task: the run's description of the task.
 
     Returns:
-        Names of columns by field of what is predicted for, of those that have
-        another name.
+        The column by field of the inputs, for fields with another column name.
     """
     features = types_of_tasks.of(task["type"]).features(task["labels"], task)
     columns = entry_of(config, task["name"]).get("columns") or {}
@@ -109,11 +108,11 @@ def trained_columns(
 def fixed_fields(
     config: Mapping[str, Any], task: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a task's entry gives for all of its examples.
+    """The fields that a task's entry fixes for all of its examples.
 
     Args:
-        config: the run's.
-        task: as the run knows it.
+        config: the run's config.
+        task: the run's description of the task.
     """
     entry = entry_of(config, task["name"])
     names = task_types.of(task["type"]).fixed
@@ -123,7 +122,7 @@ def fixed_fields(
 def given_columns(
     config: Mapping[str, Any], task: Mapping[str, Any]
 ) -> dict[str, str]:
-    """As `trained_columns`, of the fields of a text that is scored."""
+    """Like `trained_columns`, for the fields of a text to score."""
     columns = entry_of(config, task["name"]).get("columns") or {}
     return task_types.given_texts_of(task).own_columns(columns)
 
@@ -135,7 +134,7 @@ def _is_path(data: Any) -> bool:
 def _predicted(
     run: Any, task: Mapping[str, Any], data: Any
 ) -> tuple[TaskPredictions, list]:
-    """The predictions for labelled data, and what they are made of."""
+    """The predictions for labelled data, and their inputs."""
     task_type = task_types.of(task["type"])
     entry = entry_of(run.config, task["name"])
     if _is_path(data):
@@ -147,7 +146,7 @@ def _predicted(
     variants = task_type.variants(
         run, task["name"], fields["predictions"], fields["labels"]
     )
-    # One field is itself what is read.
+    # An example with one field is that field itself.
     read = [
         next(iter(example.values())) if len(example) == 1 else example
         for example in examples
@@ -158,9 +157,9 @@ def _predicted(
 def _read_rows(
     task_type: Any, data: Any, task: Mapping[str, Any], entry: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], Any]:
-    """Examples and their targets, by way of a file: that is how they train."""
+    """Examples and targets, read through a file, as in training."""
     name = given_rows.data_of(task["name"], "")
-    # Files without a header have numbers of columns, which rows do not.
+    # Files without a header have column numbers, which rows lack.
     columns = {
         field: column
         for field, column in (entry.get("columns") or {}).items()

@@ -1,4 +1,4 @@
-"""Training of a recurrent scheme on texts without labels, before its tasks."""
+"""Trains a recurrent scheme on unlabelled texts, before its tasks."""
 
 import collections
 import dataclasses
@@ -26,24 +26,25 @@ from mtl_tf.text.vocabulary import Vocabulary
 from mtl_tf.training.saved_weights import BestWeights
 
 VECTORS_FILE, WEIGHTS = "vectors.txt", "best"
-_END = special_ids.BOS  # The only special: what ends a text.
-#: Perplexities need all words for each: so many are told, at most, some at a
-#: time.
+_END = special_ids.BOS  # The only special: it ends each text.
+#: Perplexity needs the probabilities of all words at each place, so at most so
+#: many places are scored, some at a time.
 _SCORED, _AT_ONCE = 10_000, 512
 
 
 @dataclasses.dataclass(frozen=True)
 class LanguageModelling(TextTraining):
-    """What a language model is trained from, and how.
+    """Options of language model pretraining.
 
     Attributes:
         scheme: the config's `model.scheme`.
-        dimension: of word vectors.
-        vectors: a file of word vectors to start from; "" draws them.
+        dimension: the size of word vectors.
+        vectors: a file of word vectors to start from; "" for random ones.
         init: see `layers.base.check_init`.
-        min_count: occurrences that a word needs.
-        samples: words that a step tells the right one from.
-        dropout: of vectors and states.
+        min_count: the fewest occurrences of a known word.
+        samples: the negative samples of a step, from which a model tells the
+            right word.
+        dropout: dropout of vectors and states.
     """
 
     scheme: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -68,12 +69,12 @@ def of_config(
     """The options for the model of a run's config.
 
     Args:
-        config: the run's, complete.
+        config: the run's complete config.
         training: the fields of `TextTraining`.
 
     Raises:
-        ConfigError: the model is none of a recurrent layer of all tasks that
-            reads word vectors alone.
+        ConfigError: the model is not a recurrent layer, shared by all tasks, on
+            word vectors alone.
     """
     model = config["model"]
     for field, value, right in (
@@ -107,21 +108,20 @@ def of_config(
 def pretrain(
     texts: TokenStore, options: LanguageModelling, output: str
 ) -> dict[str, float]:
-    """Trains a recurrent scheme to tell the words before and after.
+    """Trains a recurrent scheme to predict the next and the previous word.
 
-    Peters et al. (2018), section 3.1; Dai and Le (2015) start a classifier
-    from such weights. Adam, a linear warm-up and decay, gradients clipped at
-    norm 1.
+    Peters et al. (2018), section 3.1; Dai and Le (2015) start a classifier from
+    such weights. Adam, a linear warm-up and decay, gradients clipped at norm 1.
 
     Args:
-        texts: what is trained and scored on, as words.
+        texts: the words of the training and held-out texts.
         options: see `LanguageModelling`.
-        output: the folder, which must not be there yet. It holds the word
-            vectors, for `text.vectors`, and the layer's weights, which
-            `training.initialize_from` reads.
+        output: the folder to create. It holds the word vectors, for
+            `text.vectors`, and the layer's weights, for
+            `training.initialize_from`.
 
-    Returns, raises: as of `text_training.train`; `MtlError`, too, for a wrong
-        option, too few texts, or vectors that cannot be read.
+    Returns, raises: as for `text_training.train`; also `MtlError` for a wrong
+        option, too few texts, or unreadable vectors.
     """
     options.check()
     return text_training.train(
@@ -160,7 +160,7 @@ class _Recurrent:
             )
             self.model.embedding.set_vectors(vectors)
         self.variables = self.model.trainable_variables
-        # Only the words of a step move.
+        # Only the vectors of a step's words change.
         words = {id(self.model.embedding.vectors), id(self.model.words.bias)}
         self.optimizer = options.optimizer(
             self.variables,
@@ -205,11 +205,11 @@ class _Recurrent:
         weights.save(int(results["step"]), -results["after"])
 
     def _batch_of(self, blocks: np.ndarray) -> dict[str, np.ndarray]:
-        """A batch, and what each direction is to tell of it."""
+        """A batch, and the words that each direction must predict."""
         is_real, is_known = blocks > special_ids.PAD, blocks > special_ids.OOV
         masks = [
             is_known[:, 1:],
-            # Padding, which is behind all words, has no state to tell from.
+            # Padding follows all words and has no state to predict from.
             is_known[:, :-1] & is_real[:, 1:],
         ][: len(self.model.scheme.directions)]
         counted = np.concatenate(masks, 1).astype(np.float32)
@@ -220,7 +220,7 @@ class _Recurrent:
 
 
 def _scheme(config: Mapping[str, Any], init: Mapping[str, Any]) -> Any:
-    # The summary that the tasks read has no part in it.
+    # The summary that the tasks read is not used here.
     return make_scheme({**config, "pooling": "last"}, 1, init)
 
 
@@ -241,7 +241,7 @@ def _vocabulary(texts: TokenStore, min_count: int) -> Vocabulary:
 def _blocks(
     texts: TokenStore, vocabulary: Vocabulary, options: LanguageModelling
 ) -> list[np.ndarray]:
-    """The blocks that are trained on, and those that are held out."""
+    """The training blocks and the held-out blocks."""
     ids = {
         escaping.surface(token): place
         for place, token in enumerate(vocabulary.tokens)

@@ -35,20 +35,20 @@ from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
 
-#: The file of what task types settled on validation examples, by task.
+#: Task name to what its type fitted on validation examples.
 FITTED = "fitted.json"
 
 
 class Run:
-    """A model with everything that belongs to it.
+    """A trained model with the config, tasks and encoder that belong to it.
 
     Args:
-        directory: the run's files.
+        directory: the run directory.
         config: the resolved config.
-        tasks: per task a dict of name, type, labels, metrics, and what its
-            entry gives for all examples.
-        encoder: texts to ids.
-        predictor: runs the model, which `weights_for` fills.
+        tasks: a dict for each task: its name, type, labels, metrics, and the
+            fields that its config entry fixes for all examples.
+        encoder: converts texts to ids.
+        predictor: runs the model; `weights_for` loads its weights.
         weights: one of `run_weights.CHOICES`.
     """
 
@@ -79,7 +79,7 @@ class Run:
         """The contents of `results.json`.
 
         Raises:
-            RunError: the training has not come to its end.
+            RunError: the training has not finished.
         """
         if not self.directory.has("results.json"):
             raise RunError(
@@ -89,7 +89,7 @@ class Run:
         return self.directory.read("results.json")
 
     def task_index(self, name: str) -> int:
-        """The number of a task.
+        """The number of a task, its place in `tasks`.
 
         Raises:
             ConfigError: the run has no such task.
@@ -98,7 +98,7 @@ class Run:
         return look_up(name, indices, "task")
 
     def check_best(self, noun: str) -> None:
-        """Raises `ConfigError` unless `noun` is made with the best weights."""
+        """Raises `ConfigError` unless the run has its best weights."""
         if self.weights != run_weights.BEST:
             raise ConfigError(
                 f"{noun} is of a run's best weights, and {self.directory.path} "
@@ -106,10 +106,10 @@ class Run:
             )
 
     def weights_for(self, task: str) -> str:
-        """Loads the weights for a task, fine-tuned ones if there are.
+        """Loads the weights for a task, the fine-tuned ones if there are any.
 
         Returns:
-            The directory of the weights.
+            The directory of the loaded weights.
         """
         folder = run_weights.folder_for(self.directory, self.weights, task)
         if folder != self.loaded:
@@ -129,27 +129,26 @@ class Run:
 
         Args:
             task: the task's name.
-            examples: mappings of the task's input features, or short forms of
-                them: a string where an example is one text, of any length and
-                none; for tagging also a list of tokens, which are not split
-                any more; see `mtl_tf.runs.task_types`. A pandas DataFrame is
-                the mappings of its rows, a `tf.data.Dataset` its elements,
-                without batches. Bytes are text in UTF-8. Features may be
-                called as in the task's own files; columns of other names do
-                not count.
+            examples: the examples, each a mapping of the task's input features.
+                An example of one text may also be a string, even an empty one.
+                For tagging, a list of tokens is taken as it is. See
+                `mtl_tf.runs.task_types`. Also a pandas DataFrame, one example a
+                row, or an unbatched `tf.data.Dataset`. Bytes are read as UTF-8.
+                Features may have the column names of the task's own files;
+                other columns are ignored.
             batch_size: examples at a time.
 
         Returns:
-            Of each example a dict of `task` and what its type gives: `label`
-            and `scores`, probabilities by label, of classification; `labels`
-            and `scores` of several labels; `value` of regression; `tokens`,
-            `tags` and `confidence`, a probability for each token, of tagging;
-            `translation` and its `score`, a log probability; `answer`, its
-            `confidence` and where its `words` come from.
+            For each example a dict of `task` and the fields of its type.
+            Classification: `label`, and `scores`, the probability of each
+            label. Multi-label: `labels` and `scores`. Regression: `value`.
+            Tagging: `tokens`, `tags`, and `confidence`, a probability for each
+            token. Translation: `translation` and `score`, its log probability.
+            Questions: `answer`, `confidence`, and `words` with their origin.
 
         Raises:
             ConfigError: an unknown task, or a batch size below 1.
-            TypeError: `examples` are none, or one is not one of the task.
+            TypeError: `examples` is no collection of examples of the task.
 
         Example:
             ```python
@@ -170,25 +169,24 @@ class Run:
         return predictions.predict(self, described, fields, batch_size)
 
     def score(self, task: str, examples: Iterable[Any]) -> list[dict[str, Any]]:
-        """Scores texts that the model could have written.
+        """Scores given texts by how likely the model is to write them.
 
         Args:
-            task: the name of a task of translation or of questions.
-            examples: as of `predict`, with the text that is scored: mappings
-                of `text` and `translation` (or `source` and `target`), or of
-                `question`, `context` and `answer`; or lists of so many
+            task: the name of a translation or question answering task.
+            examples: as for `predict`, plus the text to score. Mappings of
+                `text` and `translation` (or `source` and `target`), or of
+                `question`, `context` and `answer`; or lists of two or three
                 strings in that order.
 
         Returns:
-            Of each example a dict of `task`; `log_likelihood`, which is the
-            sum of `log_likelihoods`, those of the text's `words` as the model
-            has them and of its end; `perplexity`; and what `predict` gives of
-            a text that it has found: `score` of a translation, `confidence`
-            of an answer.
+            For each example a dict of `task`; `words`, the scored text as the
+            model splits it, then its end "</s>"; `log_likelihoods`, one for
+            each of these; `log_likelihood`, their sum; `perplexity`; and, as in
+            `predict`, `score` for a translation or `confidence` for an answer.
 
         Raises:
             ConfigError: an unknown task, or one whose model writes no texts.
-            TypeError: `examples` are none, or one is not one of the task.
+            TypeError: `examples` is no collection of examples of the task.
 
         Example:
             ```python
@@ -218,7 +216,7 @@ class Run:
 
         Args:
             task: one of `tasks`, for which `weights_for` was called.
-            examples: its input features, string [n], or ragged [n, None].
+            examples: the input features, string [n], or ragged [n, None].
             batch_size: examples at a time.
 
         Returns:
@@ -233,7 +231,7 @@ class Run:
         return task_types.of(task["type"]).decided(task, outputs)
 
     def _reader(self, task: Mapping[str, Any]) -> encoding.TensorEncoder:
-        """What reads a task's examples; traced once for all calls."""
+        """The encoder of a task's examples; traced once for all calls."""
         if task["name"] not in self._readers:
             task_type = types_of_tasks.of(task["type"])
             features = inputs(task_type.features(task["labels"], task))
@@ -249,15 +247,16 @@ class Run:
         temperature: bool = False,
         wishes: Mapping[str, Sequence[Wish]] = types.MappingProxyType({}),
     ) -> None:
-        """Settles what is settled on validation examples; see `calibrating`.
+        """Fits thresholds and temperatures on validation examples.
 
-        What the run has kept of its predictions, `scored_examples`, is gone
-        afterwards.
+        See `calibrating`.
+
+        Deletes the predictions that the run has kept (`scored_examples`).
 
         Args:
             validation: the encoded validation split of each task.
             temperature: whether to fit temperatures.
-            wishes: thresholds that are asked for, by task.
+            wishes: the thresholds asked for, by task.
         """
         self.check_best(FITTED)
         fitted = {}
@@ -273,7 +272,7 @@ class Run:
                 fitted[task["name"]] = settled
                 task.update(settled)
         if fitted or self.directory.has(FITTED):
-            # Of older probabilities nothing may stay, whatever comes between.
+            # Old probabilities must be gone even if the next lines fail.
             scored_examples.forget(self.directory.path)
             self.directory.write(FITTED, fitted)
             seals.seal(self.directory, FITTED)
@@ -292,27 +291,29 @@ class Run:
         """Scores the run on a split of its tasks, or on other labelled data.
 
         Args:
-            split: train, validation, test or any split of the tasks' sources.
+            split: train, validation, test or another split of the tasks'
+                sources.
             tasks: names of tasks, all by default.
-            data_dir: where prepared datasets are.
-            manual_dir: where the corpora are.
-            clean: the group's clean parts, if they are at hand already.
-            predictions_dir: where to write what the run says of each example;
-                see `Scoring.write`.
-            keep: write into the run directory what `evaluation.significance`
-                compares; see `evaluation.scored_examples`.
-            data: in place of a split and `tasks`, by task a path of a file,
-                a pandas DataFrame or dicts; see `labelled_data.evaluate`.
+            data_dir: the directory of prepared datasets.
+            manual_dir: the directory of the corpora.
+            clean: the group's clean parts, if already computed.
+            predictions_dir: where to write the prediction for each example; see
+                `Scoring.write`.
+            keep: also write what `evaluation.significance` compares into the
+                run directory; see `evaluation.scored_examples`.
+            data: in place of `split` and `tasks`: task name to a file's path, a
+                pandas DataFrame or dicts; see `labelled_data.evaluate`.
 
         Returns:
-            `split`, `tasks` with the scores of each, from 0 to 100, and their
-            `mean`; see `mtl_tf.evaluation.evaluator.evaluate`.
+            `split`; `tasks`, the scores of each task from 0 to 100; and `mean`,
+            their mean. See `mtl_tf.evaluation.evaluator.evaluate`.
 
         Raises:
-            ConfigError: an unknown task or split, `data` with one of them, or
-                `keep` of a run that was loaded with its last weights.
-            MtlError: the data cannot be read, or have another label than
-                those that the run was trained on.
+            ConfigError: an unknown task or split; `data` together with `split`,
+                `tasks` or `keep`; or `keep` for a run loaded with its last
+                weights.
+            MtlError: the data cannot be read, or have a label that the run was
+                not trained on.
 
         Example:
             ```python
@@ -354,17 +355,17 @@ class Run:
         data_dir: str | None = None,
         manual_dir: str | None = None,
     ) -> list[Any]:
-        """What examples of a split are predicted from.
+        """The inputs of a split's examples, as `predict` takes them.
 
         Args:
             task: the task's name.
-            split, data_dir, manual_dir: as of `evaluate`.
+            split, data_dir, manual_dir: as for `evaluate`.
 
         Returns:
-            What `predict` takes, an entry for each example in their order.
+            One entry for each example, in the order of the split.
 
         Raises:
-            MtlError: as of `evaluate`.
+            MtlError: as for `evaluate`.
         """
         self.task_index(task)
         resolved = self._resolved(data_dir, manual_dir)[task]

@@ -1,4 +1,4 @@
-"""Loading a run that was trained: `mtl_tf.load(run_directory)`."""
+"""Loads a trained run: `mtl_tf.load(run_directory)`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,16 +23,16 @@ def load(
     """Loads a run that `launch.train` made.
 
     Args:
-        run_directory: its `--model_dir`.
-        decoding: of a run whose model writes texts, options of decoding in
-            place of those of its config, such as fields of `Decoding`.
-        weights: "best" for those with the best validation score, "last" for
-            those of the newest training state.
+        run_directory: the run's `--model_dir`.
+        decoding: for a run whose model writes texts, decoding options that
+            replace those of its config, such as fields of `Decoding`.
+        weights: "best" for the weights with the best validation score, "last"
+            for those of the newest training state.
 
     Raises:
-        RunError: it is not the directory of a run with such weights.
+        RunError: it is no directory of a run with such weights.
         ConfigError: a value of `decoding` is wrong, or the run writes no
-            texts; or there are no `weights` of that name.
+            texts; or `weights` is unknown.
     """
     checks.one_of("weights", weights, run_weights.CHOICES)
     directory = RunDirectory(run_directory)
@@ -70,7 +70,7 @@ def load(
     run.weights_for(tasks[0]["name"])
     if weights != run_weights.BEST and directory.has(FITTED):
         logging.warning(
-            "Thresholds and temperatures of %s were settled with the best "
+            "Thresholds and temperatures of %s were fitted with the best "
             "weights, not with these.",
             directory.file(FITTED),
         )

@@ -1,4 +1,4 @@
-"""The model that a run trains, with the weights that it starts from."""
+"""Makes the model that a run trains, with its initial weights."""
 
 import dataclasses
 import os
@@ -26,18 +26,18 @@ def make(
 ) -> keras.Model:
     """Builds the model; call it in the scope of the strategy.
 
-    A new run takes pretrained vectors and the weights of another run, and the
-    chief writes which (`vectors.json`, `initialized.json`). A run that
-    continues has its weights in its checkpoint, which is restored later.
+    A new run takes pretrained vectors and the weights of another run; the chief
+    records which (`vectors.json`, `initialized.json`). A resumed run has its
+    weights in its checkpoint, which is restored later.
 
     Args:
-        config: the run's.
+        config: the run's config.
         run: its directory.
         loaded: its data.
-        workers: who trains.
+        workers: the training processes.
 
     Raises:
-        MtlError: vectors or weights of another run do not fit.
+        MtlError: vectors or another run's weights do not fit.
     """
     is_new = not run.has(os.path.join("checkpoints", "checkpoint"))
     vectors = None
@@ -65,7 +65,7 @@ def _initialize(
     model: keras.Model,
     workers: Workers,
 ) -> None:
-    """Takes weights of another run; writes and logs which."""
+    """Copies weights of another run; records and logs which."""
     directory = config["training"]["initialize_from"]
     report = initializing.initialize(
         model,
@@ -79,7 +79,7 @@ def _initialize(
     for weight in freezing.frozen(model, config["training"]["freeze"]):
         if freezing.path_of(weight) not in taken:
             logging.warning(
-                "%s is frozen as it was drawn: %s has none that fits.",
+                "%s is frozen with random values: %s has no weights that fit.",
                 freezing.path_of(weight),
                 directory,
             )
@@ -93,7 +93,7 @@ def _pretrained(
     loaded: run_data.RunData,
     workers: Workers,
 ) -> np.ndarray:
-    """The pretrained word vectors; writes and logs what they cover."""
+    """The pretrained word vectors; records and logs their coverage."""
     system = systems.of_type(loaded.tasks[0].type)
     vocabulary = loaded.encoder.vocabulary
     vectors, report = load_vectors(

@@ -1,4 +1,4 @@
-"""Paths of a config's own code and data, so that they hold from any folder."""
+"""Makes the paths of a config's own code and data absolute."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ _FIELDS = (
     ("text", "vocabulary_tasks"),
     ("evaluation", "group"),
 )
-# What may be of the user's own; its path is a part of the name.
+# Fields that may name the user's own code, with its path.
 _NAMES = (
     ("model", "scheme", "name"),
     ("text", "tokenizer", "name"),
@@ -25,15 +25,13 @@ _NAMES = (
 
 
 def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with the paths of its files from the root on.
+    """The config with absolute paths of its tasks' files and own code.
 
-    They are those of its tasks and of the user's own code.
-
-    A run is scored and continued from other folders than that in which it
+    A run may be scored and resumed from another folder than that in which it
     began.
 
     Args:
-        config: as plain values. Parts that it lacks are no mistake here.
+        config: plain values; parts may be missing.
     """
     changed = _with_entries(
         config, lambda _, entries: [_entry(entry) for entry in entries]
@@ -48,7 +46,7 @@ def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_place(config: Any, field: Sequence[str]) -> Any:
-    """The config with a field that names the user's own code by its path."""
+    """Makes the path of the user's code in one field absolute."""
     if not field:
         return _absolute_names(config)
     first, *rest = field
@@ -58,7 +56,7 @@ def _with_place(config: Any, field: Sequence[str]) -> Any:
 
 
 def _absolute_names(value: Any) -> Any:
-    """A name, or a mixing of one, in whose phases there may be others."""
+    """Makes a name absolute, or those in a mixing and its phases."""
     if own_functions.is_own(value):
         return own_functions.absolute(value)
     if not isinstance(value, Mapping):
@@ -75,10 +73,10 @@ def _absolute_names(value: Any) -> Any:
 
 
 def code(config: Any) -> set[str]:
-    """The files of the user's own code that a config names, from the root on.
+    """The absolute paths of all user code that a config names.
 
     Args:
-        config: as plain values, or a part of it.
+        config: plain values, or a part of them.
     """
     if own_functions.is_own(config):
         file = own_functions.absolute(config).rpartition(":")[0]
@@ -95,16 +93,16 @@ def relocated(
     other: Mapping[str, Any],
     known_code: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The config with `other`'s paths of files that are gone.
+    """The config with missing files replaced by `other`'s paths.
 
-    Files may be moved: whether they hold what they held, the digests of a
-    run's data tell.
+    Files may be moved. Whether they have the same contents is checked by the
+    digests of a run's data.
 
     Args:
-        config: of a run, as `absolute` returns it.
-        other: what is compared with it, likewise.
-        known_code: digests of the user's own code, by the paths that the run
-            noted, which may be older than those of its config.
+        config: a run's config, as from `absolute`.
+        other: the config to compare with, as from `absolute`.
+        known_code: digests of the user's own code by the paths that the run
+            recorded, which may be older than those of its config.
     """
     config = _with_paths(config, _moved_code(config, other, known_code))
 
@@ -128,7 +126,7 @@ def _moved_code(
     other: Mapping[str, Any],
     known_code: Mapping[str, str],
 ) -> dict[str, str]:
-    """The new paths of files of the user's own code, by those in the config."""
+    """New paths of the user's moved code, by the paths in the config."""
     known = {(os.path.basename(p), known_code[p]) for p in known_code}
     new_paths = {
         (os.path.basename(path), digests.of_file(path)): path
@@ -146,7 +144,7 @@ def _moved_code(
 
 
 def _with_paths(value: Any, paths: Mapping[str, str]) -> Any:
-    """The value with other paths in the names of the user's own code."""
+    """The value with new paths in the names of the user's code."""
     if not paths:
         return value
     if own_functions.is_own(value):
@@ -178,7 +176,7 @@ def _is_there(path: Any) -> bool:
         return all(map(_is_there, path.values()))
     if isinstance(path, (list, tuple)):
         return all(map(_is_there, path))
-    # Of a bucket, its reader tells.
+    # A path in a bucket is checked by its reader.
     is_local = isinstance(path, str) and "://" not in path
     return not is_local or os.path.exists(path)
 
@@ -187,7 +185,7 @@ def _with_entries(
     config: Mapping[str, Any],
     change: Callable[[tuple[str, ...], Sequence[Any]], list[Any]],
 ) -> dict[str, Any]:
-    """The config with other entries in the fields that hold some."""
+    """The config with changed entries in the fields that hold entries."""
     changed = dict(config)
     for field in _FIELDS:
         node = changed
@@ -218,7 +216,7 @@ def _entry(entry: Any) -> Any:
         return entry
     files = entry["files"]
     if not isinstance(files, Mapping):
-        return entry  # the task will say what is wrong
+        return entry  # the task will report what is wrong
     return {
         **entry,
         "files": {split: _path(path) for split, path in files.items()},

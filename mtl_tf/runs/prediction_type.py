@@ -1,4 +1,4 @@
-"""What a run asks of a task type: its predictions."""
+"""The base class of a task type's predictions, as a run uses them."""
 
 import abc
 import itertools
@@ -25,33 +25,34 @@ TaskDict = Mapping[str, Any]
 Prediction = dict[str, Any]
 Outputs = Mapping[str, Any]
 AT_ONCE = 1024
-#: What a run knows of a task since it was settled on validation examples.
+#: The fields of a task that a run has fitted on validation examples.
 FITTED_FIELDS = ("temperature", "decision", "thresholds")
 
 
 def as_json(prediction: Mapping[str, Any]) -> str:
-    """A prediction as a line of JSON, with null for no finite number."""
+    """A prediction as a line of JSON; infinite numbers and NaN are null."""
     return strict_json.dumps(prediction) + "\n"
 
 
 class PredictionType(abc.ABC):
-    """The predictions of a task type.
+    """How a run predicts the tasks of a type.
 
     Attributes:
-        outputs: what is taken of a model's outputs, by name: whether it has a
-            value for each place of the first time axis.
-        field_names: what an example's fields are called where they are not
-            called as the type's input features.
-        fixed: those of them that the entry of a task may give for all; a
-            `Run` has them in its tasks.
-        targets_are_encoded: whether the columns of an encoded split hold all
-            that its predictions are scored against.
+        outputs: the names of the model outputs that are kept. The value is
+            whether an output has an entry for each place of the first time
+            axis.
+        field_names: input feature to the name of an example's field, where the
+            two differ.
+        fixed: fields that a task's config entry may fix for all examples; a
+            `Run` keeps them in its tasks.
+        targets_are_encoded: whether the columns of an encoded split hold
+            everything that predictions are scored against.
         decodes_inputs: whether `decode` always reads the inputs themselves.
-        fits: whether `fit` settles anything.
-        forms: how predictions can be written, by name: each a function from
-            a prediction to its lines; "jsonl" is there always.
-        given_texts: the `GivenTexts` of a type whose models write texts: how
-            they score one that is given.
+        fits: whether `fit` fits anything.
+        forms: output formats by name, each a function from a prediction to its
+            lines; "jsonl" is always there.
+        given_texts: for types whose models write texts, the `GivenTexts` that
+            scores given texts; else None.
     """
 
     outputs: Mapping[str, bool]
@@ -67,7 +68,7 @@ class PredictionType(abc.ABC):
 
     @abc.abstractmethod
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
-        """The fields of an example that a user gives without its target.
+        """Turns a user's example without its target into input features.
 
         Args:
             task: the task.
@@ -77,11 +78,12 @@ class PredictionType(abc.ABC):
             The input features by name.
 
         Raises:
-            TypeError: it is none; the message says what would be right.
+            TypeError: it is no example of the task; the message says what is
+                right.
         """
 
     def input_fields(self, task: TaskDict) -> list[str]:
-        """What the fields of an example are called, without its target."""
+        """The names of an example's fields, without its target."""
         features = types_of_tasks.of(task["type"]).features
         return [
             self.field_names.get(feature.name, feature.name)
@@ -89,13 +91,13 @@ class PredictionType(abc.ABC):
         ]
 
     def column_fields(self, task: TaskDict) -> list[str]:
-        """Those of an example's fields that a cell of a table can hold."""
+        """The fields of an example that one cell of a table can hold."""
         return self.input_fields(task)
 
     def columns_in(
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:
-        """Those of a task's own columns, by field, that a row has."""
+        """The task's own column names, by field, that occur in a row."""
         return {
             field: name
             for field, name in columns.items()
@@ -105,13 +107,14 @@ class PredictionType(abc.ABC):
     def named(
         self, task: TaskDict, value: Any, columns: Mapping[str, str]
     ) -> Any:
-        """An example whose features have their own names.
+        """Renames an example's columns to the names of its fields.
 
         Args:
             task: the task.
-            value: what a user gives: a mapping, or a short form. That stays,
-                and so do exactly the features: columns may swap their names.
-            columns: by field what the task's own files call it.
+            value: an example: a mapping, or a short form. Short forms are
+                returned unchanged, and so is a mapping with exactly the fields,
+                as a task's columns may have swapped names.
+            columns: field to its column name in the task's own files.
         """
         names = self.input_fields(task)
         if not isinstance(value, Mapping):
@@ -122,27 +125,27 @@ class PredictionType(abc.ABC):
         return renamed(value, self.columns_in(value, columns))
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
-        """The fields of a line of text; raises as `fields_of` does."""
+        """Parses a line of text into fields; raises as `fields_of` does."""
         return self.fields_of(task, line)
 
     def asked(self, task: TaskDict) -> tuple[str, ...]:
-        """What a line has between its tabs, by name."""
+        """The names of the tab-separated fields of a line."""
         del task
         return ("text",)
 
     def may_be_empty(self, task: TaskDict) -> tuple[str, ...]:
-        """The fields that an example need not have text in."""
+        """The fields whose text may be empty."""
         del task
         return ()
 
     def fields_to_show(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that stand before a prediction."""
+        """The fields that are printed before a prediction."""
         return {k: v for k, v in fields.items() if isinstance(v, str)}
 
     def told(self, prediction: Mapping[str, Any]) -> str:
-        """A prediction as a line for people.
+        """A prediction as one line for people to read.
 
-        By default its form "text", else what it has as JSON.
+        The default is its form "text" or, without one, its fields as JSON.
         """
         if "text" in self.forms:
             return self.forms["text"](prediction).strip() or "(nothing)"
@@ -158,49 +161,50 @@ class PredictionType(abc.ABC):
         Args:
             run: the `Run`.
             task: the task.
-            examples: what `fields_of` returned of each.
+            examples: the return value of `fields_of` for each.
             batch_size: examples at a time.
 
         Returns:
-            Of each "task" and what the type has, plain values for JSON.
+            For each example a dict of "task" and the type's fields, as JSON
+            values.
         """
 
-    # What is settled on validation examples, after training.
+    # Fitted on validation examples, after training.
 
     def fit(self, task: TaskDict, targets: Any, outputs: Outputs) -> dict:
-        """What a trained run settles on its validation examples.
+        """Fits what the predictions of a type need, on validation examples.
 
         Args:
             task: the task.
-            targets: of the examples.
-            outputs: the model's for them.
+            targets: the targets of the examples.
+            outputs: the model's outputs for them.
 
         Returns:
-            Values for JSON that the run then knows of the task, such as
-            thresholds; none by default.
+            JSON values that the run adds to the task, such as thresholds; none
+            by default.
         """
         del task, targets, outputs
         return {}
 
-    #: Whether each label may have a threshold; else one of them has.
+    #: Whether each label may have a threshold; else at most one label has.
     several_thresholds = False
 
     def decision(
         self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
     ) -> dict[str, Any]:
-        """The threshold of a label that is asked for.
+        """Finds the threshold of a label as the user wishes.
 
         Args:
-            task: the task, with what `fit` returned.
-            targets: of the validation examples.
-            outputs: the model's for them, with the final probabilities.
-            wish: a `calibrating.Wish` of one of the task's labels.
+            task: the task, with the result of `fit`.
+            targets: the targets of the validation examples.
+            outputs: the model's outputs for them, with final probabilities.
+            wish: a `calibrating.Wish` for one of the task's labels.
 
         Returns:
-            Values for JSON that `decided` understands.
+            JSON values for `decided` to apply.
 
         Raises:
-            ConfigError: the type has no such thing, as by default.
+            ConfigError: the type has no thresholds; this is the default.
         """
         del targets, outputs, wish
         raise ConfigError(
@@ -209,54 +213,55 @@ class PredictionType(abc.ABC):
         )
 
     def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
-        """The outputs with the predictions that `fit` has settled."""
+        """Applies the values of `fit` and `decision` to the model's outputs."""
         del task
         return outputs
 
     # From splits to scores.
 
     def inputs(self, task: Task, split: str) -> list[Any]:
-        """What predictions are made of, in the order of a split.
+        """The inputs of a split's examples, in order.
 
         Returns:
-            The examples' texts, as bytes, by default.
+            By default the examples' texts, as bytes.
         """
         batches = fixed(batched(task.dataset(split), AT_ONCE))
         return [t for batch in batches for t in task.text_of(batch).numpy()]
 
     def targets(self, task: Task, split: str) -> list[Any] | None:
-        """What a split is scored against, where it is not what is encoded."""
+        """What a split is scored against; None for its encoded targets."""
         del task, split
 
     def check_scored(self, task: Task, split: str) -> None:
         """Refuses a split that the task's metrics cannot score.
 
-        By default nothing is checked here.
+        By default everything passes.
 
         Raises:
-            DataError: an example lacks something; the message says where.
+            DataError: an example lacks what a metric needs; the message says
+                where.
         """
         del task, split
 
     @abc.abstractmethod
     def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
-        """What an encoded split is scored against."""
+        """The targets of an encoded split, in the form that is scored."""
 
     def decode(
         self, decoder: Any, task: int, split: EncodedSplit, texts: Sequence
     ) -> dict[str, Any]:
-        """Outputs beside the model's; see `System.make_decoder`."""
+        """Further outputs, from a decoder; see `System.make_decoder`."""
         del decoder, task, split, texts
         return {}
 
     def variants(
         self, run: Any, task: str, predictions: Sequence, labels: Sequence
     ) -> dict[str, tuple[Sequence, Sequence]]:
-        """Further pairs of predictions and labels that are scored."""
+        """Further pairs of predictions and labels to score, by name."""
         del run, task, predictions, labels
         return {}
 
-    # Labelled files beside a run's own splits.
+    # Labelled files other than a run's own splits.
 
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
@@ -266,12 +271,10 @@ class PredictionType(abc.ABC):
         Args:
             path: the file.
             task: the task.
-            entry: its entry in the config, if it is on the user's own files,
-                or {}.
+            entry: its config entry if the task has files of its own, else {}.
 
         Returns:
-            The fields of each example, and what predictions are scored
-            against.
+            The fields of each example, and the targets to score against.
 
         Raises:
             MtlError: the file cannot be read or has a wrong line.
@@ -290,20 +293,20 @@ class PredictionType(abc.ABC):
     def scored(
         self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
     ) -> dict[str, Any]:
-        """Fields of `TaskPredictions` of what `predict` returned.
+        """Turns the results of `predict` into fields of `TaskPredictions`.
 
         Args:
             task: the task.
-            predictions: of n examples.
-            targets: what `read_file` returned.
+            predictions: the predictions for n examples.
+            targets: the targets from `read_file`.
 
         Returns:
-            "labels", "predictions" and others.
+            "labels", "predictions" and other fields.
         """
 
 
 def resolve_file(path: str, task: TaskDict, entry: Mapping[str, Any]) -> Task:
-    """The task of an entry, with one file in place of its own ones."""
+    """The task of a config entry, with one file in place of its own files."""
     task_type = types_of_tasks.of(task["type"])
     settings = {k: v for k, v in task.items() if k not in ("labels", "metrics")}
     form = entry.get("format") or entry_fields.format_of(path, _FORMATS)
@@ -326,10 +329,10 @@ def _suited(
     form: str,
     file_fields: Mapping[str, tuple[str, ...]],
 ) -> dict[str, Any]:
-    """An entry without what its own files need and those of a format do not."""
+    """An entry without its own files' fields that another format lacks."""
     if form not in _FORMATS:
         return dict(entry)
-    # By number where there may be no names, by name where there are some.
+    # csv and tsv may lack a header, so both names and numbers are right.
     right = {"csv": (int, str), "tsv": (int, str), "conll": (int,)}
     columns = {
         feature: column
@@ -347,10 +350,10 @@ def _suited(
 def format_of(
     path: str, entry: Mapping[str, Any], formats: Sequence[str]
 ) -> str:
-    """A file without a known ending is like the task's other ones."""
+    """The format of a file; by default, that of the task's own files."""
     if entry.get("format"):
         return entry["format"]
-    # Files of two languages have endings of their own.
+    # The endings of parallel files are languages.
     others = map(entry_fields.listed, entry.get("files", {}).values())
     paths = [p for p in itertools.chain([path], *others) if isinstance(p, str)]
     candidates = (entry_fields.format_of(p, formats) for p in paths)
@@ -358,10 +361,10 @@ def format_of(
 
 
 def as_tensors(examples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Examples of strings and of lists of strings as tensors by name.
+    """Turns examples of strings or lists of strings into tensors by name.
 
     Args:
-        examples: at least one; all with the same fields.
+        examples: at least one; all have the same fields.
     """
     columns = {}
     for name in examples[0]:

@@ -1,4 +1,4 @@
-"""Training of an encoder on texts without labels, before it is tuned."""
+"""Trains an encoder on unlabelled texts, before it is fine-tuned."""
 
 import contextlib
 import dataclasses
@@ -24,27 +24,27 @@ from mtl_tf.text.base_tokenizer import valid_utf8
 from mtl_tf.text.piece_tokenizers import in_graph
 from mtl_tf.training import precision
 
-#: float16 would need a scaled loss.
+#: float16 would need loss scaling.
 PRECISIONS = (precision.FLOAT32, precision.BFLOAT16)
 
-# Without weights, of an encoder that starts from random ones.
+# The folder of a preset without weights, for a random start.
 _PRESET = "preset"
 
 
 @dataclasses.dataclass(frozen=True)
 class Pretraining(TextTraining):
-    """What an encoder is trained from, and how.
+    """Options of encoder pretraining.
 
     Attributes:
-        preset: whose weights and tokenizer it starts from; "" for a BERT with
-            random weights, of the sizes below.
-        vocabulary_size: word pieces that are learnt from the texts, at most.
-        layers: Transformer layers.
-        hidden: size of their states; their feed-forward networks have four
+        preset: the preset whose weights and tokenizer it starts from; "" for a
+            BERT with random weights, of the sizes below.
+        vocabulary_size: the most word pieces learnt from the texts.
+        layers: the number of Transformer layers.
+        hidden: the size of their states; their feed-forward networks have four
             times as many units.
-        heads: of their attention.
-        lowercase: whether texts are lower-cased.
-        mixed_precision: what the encoder computes in, of `PRECISIONS`.
+        heads: the number of attention heads.
+        lowercase: whether to lower-case texts.
+        mixed_precision: the precision of the encoder, one of `PRECISIONS`.
     """
 
     preset: str = ""
@@ -71,19 +71,19 @@ class Pretraining(TextTraining):
 def pretrain(
     texts: Sequence[str], options: Pretraining, output: str
 ) -> dict[str, float]:
-    """Trains an encoder to tell masked pieces, and writes it as a preset.
+    """Trains an encoder to predict masked pieces, and writes a preset.
 
     Devlin et al. (2019), section 3.1, task 1, and appendix A.2: AdamW with
     weight decay 0.01, a linear warm-up and decay, gradients clipped at norm 1.
     The masks of held-out texts are always the same.
 
     Args:
-        texts: what is trained and scored on.
+        texts: the training and held-out texts.
         options: see `Pretraining`.
-        output: the folder of the preset, which must not be there yet.
+        output: the folder of the preset to create.
 
-    Returns, raises: as of `text_training.train`; `MtlError`, too, for a wrong
-        option, too few texts, or a preset that cannot be read.
+    Returns, raises: as for `text_training.train`; also `MtlError` for a wrong
+        option, too few texts, or an unreadable preset.
     """
     options.check()
     return text_training.train(
@@ -99,7 +99,7 @@ def pretrain(
 def _beginning(
     state: str, texts: Sequence[str], options: Pretraining
 ) -> tuple[Any, Any]:
-    """The tokenizer, and the backbone to start from."""
+    """The tokenizer and the initial backbone."""
     import keras_nlp
 
     if options.preset:
@@ -147,7 +147,7 @@ def _beginning(
 
 @contextlib.contextmanager
 def _flag_named() -> Iterator[None]:
-    """What is wrong with a preset is told of the flag, not of a config."""
+    """Errors about a preset name the flag, not a config field."""
     try:
         yield
     except MtlError as error:
@@ -192,7 +192,7 @@ class _Encoder:
         )
 
     def perplexity(self) -> float:
-        # As many rows as a batch of the training: few shapes are traced.
+        # The batch size of training, so that few shapes are traced.
         size, total, count = self.options.batch_size, 0.0, 0.0
         for number, first in enumerate(range(0, len(self.held_blocks), size)):
             draw = generator(self.masking.seed, "held out", number)
@@ -205,7 +205,7 @@ class _Encoder:
 
     def save(self, folder: str, results: Mapping[str, float]) -> None:
         del results
-        # In float32, whatever it was trained in.
+        # Saved in float32, whatever the precision of training.
         backbone = keras.saving.deserialize_keras_object(self._start)
         backbone.set_weights(self.model.backbone.get_weights())
         backbone.save_to_preset(folder)
@@ -222,7 +222,7 @@ def _masking(tokenizer: Any, specials: Any, seed: int) -> Masking:
     ordinary = np.setdiff1d(np.arange(tokenizer.vocabulary_size()), [*ids])
     return Masking(
         mask,
-        # An unknown word may be told apart from none: it never is.
+        # The unknown piece is never predicted.
         frozenset(ids),
         ordinary.astype(np.int32),
         fold(seed, "masking"),
@@ -230,7 +230,7 @@ def _masking(tokenizer: Any, specials: Any, seed: int) -> Masking:
 
 
 def _check_pieces(blocks: np.ndarray, tokenizer: Any, specials: Any) -> None:
-    """Refuses texts of which the tokenizer hardly knows a piece."""
+    """Refuses texts with hardly any piece that the tokenizer knows."""
     pieces = blocks[blocks > 0] - 1  # 0 is no piece.
     marks = [*specials.start, *specials.separator, *specials.end]
     pieces = pieces[~np.isin(pieces, marks)]
@@ -247,7 +247,7 @@ def _check_pieces(blocks: np.ndarray, tokenizer: Any, specials: Any) -> None:
 def _blocks(
     texts: Sequence[str], tokenizer: Any, specials: Any, options: Pretraining
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The blocks that are trained on, and those that are held out."""
+    """The training blocks and the held-out blocks."""
     texts = [text for text in texts if text.strip()]
     places = text_training.held_out(len(texts), options)
     graph = in_graph(tokenizer)

@@ -45,11 +45,11 @@ def rows(previews: Sequence[TaskPreview]) -> Iterator[tuple[str, ...]]:
 def examples(
     previews: Sequence[TaskPreview], columns: int | None = None
 ) -> Iterator[str]:
-    """Lines of the examples; they end with what the marks stand for.
+    """Lines of the examples, followed by a legend of the marks.
 
     Args:
-        previews: of the tasks.
-        columns: how long a line may be; None for any length.
+        previews: previews of the tasks.
+        columns: the largest line length; None for no limit.
     """
     for preview in previews:
         for example in preview.examples:
@@ -66,7 +66,7 @@ def _fold(line: str, columns: int | None) -> list[str]:
 
 def _lines(example: ShownExample) -> Iterator[str]:
     for name, text in example.raw.items():
-        # A text with line ends is one line, too.
+        # A text with line breaks is also printed as one line.
         yield f"{name}: {' '.join(text.split())}"
     for names, tokens in example.tokens.items():
         read = " ".join(map(_mark, tokens))

@@ -1,8 +1,8 @@
-"""Files of the probabilities that runs give to the labels of texts.
+"""Files of the label probabilities that runs predict for texts.
 
-A file is of one task: NumPy's .npz with `keys`, digests of the examples'
-inputs, `scores`, float32 [examples, labels], and `labels`, their names. What
-was not at hand when a file was written is looked up in it by its digest.
+A file belongs to one task. It is NumPy's .npz with `keys`, digests of the
+examples' inputs; `scores`, float32 [examples, labels]; and `labels`, their
+names. Examples are found in it by their digests.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import TEXT, inputs
 from mtl_tf.tasks.task import SPLITS, Task
 
-#: Of a baseline's run: what it says, since its model is not kept.
+#: The predictions of a baseline's run, whose model is not kept.
 FOLDER = "probabilities"
 _AT_ONCE = 1024
 _DIGEST = 12  # bytes
@@ -34,9 +34,9 @@ class Table(NamedTuple):
     """The probabilities of some examples of a task.
 
     Attributes:
-        keys: bytes [n], see `keys_of`; no two rows have to differ.
+        keys: bytes [n], see `keys_of`; rows may repeat.
         scores: float32 [n, labels].
-        labels: their names.
+        labels: the label names.
     """
 
     keys: np.ndarray
@@ -45,13 +45,13 @@ class Table(NamedTuple):
 
 
 def dataset_of(task: Task, split: str) -> tf.data.Dataset:
-    """A split of a task, read as often as it is gone through.
+    """A split of a task, read anew in every pass.
 
     Args:
         task: the task.
-        split: its split; one that is none of train, validation and test is
-            read as texts without labels are (`unlabelled_texts`), once. All
-            are: which of them a model may not see, it knows itself.
+        split: its split. A split other than train, validation and test is read
+            once, as unlabelled texts are (`unlabelled_texts`), with all of its
+            texts. A model itself knows which of them it may not see.
 
     Raises:
         ConfigError: the examples are not texts.
@@ -69,11 +69,11 @@ def dataset_of(task: Task, split: str) -> tf.data.Dataset:
 def batches(
     task: Task, dataset: tf.data.Dataset
 ) -> Iterator[dict[str, tf.Tensor]]:
-    """Yields the inputs of examples, some after others.
+    """Yields the inputs of examples, some at a time.
 
     Args:
         task: the task.
-        dataset: of its examples, such as `dataset_of` returns.
+        dataset: its examples, such as from `dataset_of`.
 
     Yields:
         Strings [n] by the names of the task's input features.
@@ -84,7 +84,7 @@ def batches(
 
 
 def keys_of(examples: Mapping[str, Any]) -> np.ndarray:
-    """Digests of examples, bytes [n]: of all their texts, by name.
+    """Digests of examples, bytes [n], over all their texts by name.
 
     Args:
         examples: strings [n] by name.
@@ -104,23 +104,23 @@ def keys_of_split(task: Task, split: str) -> np.ndarray:
 
     Raises:
         ConfigError: the examples are not texts.
-        MtlError: as of `Task.dataset`.
+        MtlError: as for `Task.dataset`.
     """
     keys = map(keys_of, batches(task, dataset_of(task, split)))
     return np.concatenate([np.zeros([0], f"V{_DIGEST}"), *keys])
 
 
 def digest(keys: np.ndarray) -> str:
-    """One digest of those of examples, in their order."""
+    """One digest of the examples' digests, in order."""
     return hashlib.blake2b(keys.tobytes(), digest_size=_DIGEST).hexdigest()
 
 
 def marked(
     predictions: TaskPredictions, task: Task, split: str
 ) -> TaskPredictions:
-    """What was said of a split, with a digest of what its examples read.
+    """Adds a digest of the examples' inputs to predictions of a split.
 
-    Only of types with probabilities of whole examples, which can be looked up.
+    Only for types with probabilities of whole examples, which can be looked up.
     """
     are_texts = all(
         feature.element == TEXT for feature in inputs(task.features)
@@ -133,15 +133,15 @@ def marked(
 
 
 def path_of(folder: str, task: str) -> str:
-    """The file of a task in a folder."""
+    """The path of a task's file in a folder."""
     return os.path.join(folder, f"{task}.npz")
 
 
 def write(folder: str, task: str, table: Table) -> str:
-    """Writes the file of a task, all of it or nothing; returns its path.
+    """Writes the file of a task atomically; returns its path.
 
     Raises:
-        RunError: the folder cannot be written to.
+        RunError: the folder is not writable.
     """
     files.make_directory(folder)
     path = path_of(folder, task)
@@ -159,7 +159,7 @@ def read(folder: str, task: str) -> Table:
     """Reads the file of a task.
 
     Raises:
-        RunError: it is missing or holds something else.
+        RunError: it is missing or has other contents.
     """
     path = path_of(folder, task)
     try:
@@ -183,18 +183,19 @@ def read(folder: str, task: str) -> Table:
 
 
 def looked_up(table: Table, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of examples, and whether they are in a table.
+    """Finds examples in a table.
 
     Args:
-        table: of the examples' task.
-        keys: bytes [n], of the examples.
+        table: the table of the examples' task.
+        keys: bytes [n], the examples' keys.
 
     Returns:
-        Integers [n], places in the table, and bool [n].
+        Integers [n], row indices in the table, and bool [n], whether it has
+        them.
     """
     if not len(table.keys):
         return np.zeros(len(keys), int), np.zeros(len(keys), bool)
-    # Of equal texts any row: a model says the same of them.
+    # Any row of equal texts, as a model predicts the same for all.
     known, first = np.unique(_sortable(table.keys), return_index=True)
     asked = _sortable(keys)
     places = np.searchsorted(known, asked).clip(0, len(known) - 1)
@@ -202,7 +203,7 @@ def looked_up(table: Table, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sortable(keys: np.ndarray) -> np.ndarray:
-    """As strings of hexadecimal digits: NumPy does not order raw bytes."""
+    """Keys as hexadecimal strings, as NumPy cannot sort raw bytes."""
     return np.array([bytes(key).hex() for key in keys], f"U{2 * _DIGEST}")
 
 
@@ -210,7 +211,7 @@ def in_order(table: Table, labels: Sequence[str]) -> np.ndarray:
     """The scores with the labels in another order.
 
     Raises:
-        ConfigError: the labels are others.
+        ConfigError: the labels differ.
     """
     if sorted(labels) != sorted(table.labels):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Predicting texts that are typed at a prompt."""
+"""Predicts texts that are typed at a prompt."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 from mtl_tf.core.names import hint
 from mtl_tf.runs import task_types
 
-#: A line for each task, for people; other forms are those of task types.
+#: A line for each task, for people to read; task types have other forms.
 PEOPLE = "people"
 
 _HELP = (
@@ -29,13 +29,12 @@ def interact(
     The prompt and remarks go to standard error, predictions to `output`.
 
     Args:
-        run: what `mtl_tf.load` returns.
-        task: the task to begin with; if "", for people all tasks that read
-            what the first one reads, else the first one.
-        source: where lines are read from.
-        output: where the predictions go.
-        form: how predictions are written: `PEOPLE`, or one of the forms of
-            the tasks' types.
+        run: the return value of `mtl_tf.load`.
+        task: the first task. If "", all tasks with the inputs of the run's
+            first task (in the form `PEOPLE`), else the run's first task.
+        source: the input, read line by line.
+        output: the stream that predictions are written to.
+        form: the form of predictions: `PEOPLE`, or a form of the tasks' types.
     """
     prompt = _Prompt(run, task, form)
     _remark(_HELP)
@@ -57,7 +56,7 @@ def interact(
 
 
 class _Prompt:
-    """What is asked of whom."""
+    """The state of the prompt: the current tasks and form."""
 
     def __init__(self, run: Any, task: str, form: str):
         self.run, self.form = run, form
@@ -68,27 +67,27 @@ class _Prompt:
 
     @property
     def title(self) -> str:
-        """Who is asked."""
+        """The text before the prompt, which names the tasks."""
         several = len(self.chosen) > 1
         return f"{len(self.chosen)} tasks" if several else self.chosen[0]
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """What an example has between its tabs."""
+        """The tab-separated fields of an example."""
         return self._asked(self.known[self.chosen[0]])
 
     def _asked(self, task: Mapping[str, Any]) -> tuple[str, ...]:
         return task_types.of(task["type"]).asked(task)
 
     def _alike(self) -> list[str]:
-        """The tasks that read what the first one reads."""
+        """The tasks with the same inputs as the first one."""
         asked = self._asked(next(iter(self.known.values())))
         return [
             n for n, task in self.known.items() if self._asked(task) == asked
         ]
 
     def command(self, text: str) -> None:
-        """Obeys a line that begins with a slash."""
+        """Executes a line that begins with a slash."""
         word, _, name = text.partition(" ")
         name = name.strip()
         if word == "/task" and name in self.known:
@@ -103,7 +102,7 @@ class _Prompt:
             _remark(_HELP)
 
     def answers(self, text: str) -> list[str]:
-        """What is predicted for a text, or a remark why nothing is."""
+        """The predictions for a text, or a remark why there are none."""
         if self.form == PEOPLE and (empty := self._empty(text)):
             _remark(f"{empty} is empty: there is nothing to predict from\n")
             return []
@@ -115,11 +114,10 @@ class _Prompt:
         ]
 
     def _empty(self, text: str) -> str:
-        """What an example needs and has not, or ""."""
+        """The name of a required field that is empty, or ""."""
         task = self.known[self.chosen[0]]
         optional = task_types.of(task["type"]).may_be_empty(task)
-        # Where one text is asked for, and in the last of several, a tab is
-        # white space.
+        # In a single field, and in the last of several, a tab is white space.
         parts = text.split("\t", len(self.asked) - 1)
         missing = [
             name

@@ -1,4 +1,4 @@
-"""What is written, logged and told of a stage's evaluations."""
+"""Writes, logs and reports the evaluations of a stage."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,8 +18,8 @@ class Recorder:
     Args:
         run: the run directory.
         config: the resolved config.
-        tasks: of the run.
-        callbacks: what else is told.
+        tasks: the run's tasks.
+        callbacks: called as well.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Recorder:
         self.tasks, self.callbacks = tasks, callbacks
 
     def begin(self, stage: Stage, step: int, total_steps: int) -> None:
-        """A stage begins at `step`."""
+        """Reports that a stage begins at `step`."""
         training = Training(
             self.run.path,
             self.config,
@@ -46,19 +46,19 @@ class Recorder:
             callback.on_begin(training)
 
     def step(self, step: int, loss: float) -> None:
-        """Steps are done; see `Callback.on_step`."""
+        """Reports that steps are done; see `Callback.on_step`."""
         for callback in self.callbacks:
             callback.on_step(step, loss)
 
     def evaluation(
         self, stage: Stage, rate: float, entry: Mapping[str, Any]
     ) -> None:
-        """The validation splits were scored.
+        """Reports the scores of the validation splits.
 
         Args:
-            stage: which is trained.
-            rate: its learning rate by now.
-            entry: of the loop.
+            stage: the stage in training.
+            rate: its current learning rate.
+            entry: the entry of the training loop.
         """
         entry = {"stage": stage.name, **entry, "learning_rate": rate}
         self.run.append_metrics(entry)

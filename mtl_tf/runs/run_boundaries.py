@@ -12,15 +12,15 @@ from mtl_tf.pipelines.buckets import of_task
 def boundaries_of(
     path: str, data: Mapping[str, Any], tasks: Sequence[Mapping]
 ) -> list[list]:
-    """The padded lengths of each task, as data.json has them.
+    """The padded lengths of each task, from data.json.
 
     Args:
-        path: of data.json.
-        data: what it holds.
-        tasks: of the run.
+        path: the path of data.json.
+        data: its contents.
+        tasks: the run's tasks.
 
     Raises:
-        RunError: they are not of the tasks, or of other axes.
+        RunError: they do not fit the tasks or their axes.
     """
     axes = data["axes"]
     try:

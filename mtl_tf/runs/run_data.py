@@ -31,23 +31,23 @@ from mtl_tf.text import vectors
 
 @dataclasses.dataclass(frozen=True)
 class RunData:
-    """What a run trains and validates on.
+    """The data that a run trains and validates on.
 
     Attributes:
-        tasks: the tasks, in the order of their numbers.
-        encoder: texts to ids; see `System.build_text`.
-        boundaries: padded lengths of the buckets; of several time axes one
-            for each. By the tasks' names, where each has its own.
+        tasks: the tasks, in order of their numbers.
+        encoder: converts texts to ids; see `System.build_text`.
+        boundaries: padded lengths of the buckets, each a list if there are
+            several time axes. By task name if each task has its own.
         axes: the time axes.
         train: the encoded training split of each task, all with the same
             columns; see `mtl_tf.pipelines.encoded_split.alike`.
         validation: the encoded validation split of each task, likewise.
-        targets: what each task's validation split is scored against, where
-            it is not what is encoded.
-        inputs: what each task's validation split is read from, where decoding
-            always needs it.
-        unlabelled: by task, how many examples at the end of its training
-            split have teachers' answers in place of labels.
+        targets: what each task's validation split is scored against, if not its
+            encoded targets.
+        inputs: the inputs of each task's validation split, if decoding always
+            needs them.
+        unlabelled: by task, the number of examples at the end of its training
+            split whose labels are teachers' predictions.
     """
 
     tasks: list[Task]
@@ -61,7 +61,7 @@ class RunData:
     unlabelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def labelled(self) -> "RunData":
-        """The data without examples that have no label of their own."""
+        """The data without examples that have no real label."""
         train = [
             split.select(np.arange(len(split) - self.unlabelled[split.name]))
             if split.name in self.unlabelled
@@ -79,12 +79,11 @@ def load(
 ) -> RunData:
     """Reads the tasks of a config and encodes them for a run.
 
-    The first time the vocabulary, the labels and a digest of the data are
-    written into the run directory; later they are read and compared.
+    The first call writes the vocabulary, the labels and a digest of the data
+    into the run directory. Later calls read and compare them.
 
     Raises:
-        MtlError: wrong tasks or data, or data that changed since the run
-            began.
+        MtlError: wrong tasks or data, or data that changed since the run began.
     """
     seals.check(run)
     data_options = (data_dir, manual_dir, config["cross_validation"])
@@ -144,10 +143,10 @@ def load(
 def tasks_of(
     config: Mapping[str, Any], directories: tuple[str | None, str | None]
 ) -> list[Task]:
-    """The tasks of a run's config, as it trains on them.
+    """The tasks of a run's config, as the run trains on them.
 
     Args:
-        config: the run's.
+        config: the run's config.
         directories: `data_dir` and `manual_dir`.
     """
     tasks = registry.resolve(
@@ -161,7 +160,7 @@ def _boundaries(
     splits: Sequence[EncodedSplit],
     axes: Sequence[str],
 ) -> list | dict[str, list]:
-    """See `RunData`; `splits` are those that buckets are chosen for."""
+    """See `RunData`; `splits` are those that the buckets must suit."""
     pipeline = config["pipeline"]
     options = (config["text"]["max_length"], pipeline["bucket_multiple"], axes)
     if not pipeline["buckets_per_task"]:
@@ -175,10 +174,10 @@ def _boundaries(
 
 
 def system_of(tasks: Sequence[Task]) -> System:
-    """The system of tasks; all have one.
+    """The system of tasks, which must be the same for all.
 
     Raises:
-        ConfigError: they have several.
+        ConfigError: they have several systems.
     """
     types = {systems.of_type(task.type): task.type for task in tasks}
     if len(types) > 1:
@@ -209,10 +208,10 @@ def make_encoder(
     tasks: Sequence[Task],
     data_options: tuple,
 ) -> Any:
-    """The encoder of a run, which is built and saved the first time.
+    """The encoder of a run; the first call builds and saves it.
 
     Args:
-        config: the run's.
+        config: the run's config.
         path: the run's `vocabulary`.
         tasks: its tasks.
         data_options: `data_dir`, `manual_dir` and the config's
@@ -235,7 +234,7 @@ def make_encoder(
 
 
 def _pretrained(config: Mapping[str, Any]) -> Pretrained | None:
-    """What tells which words the config's file of word vectors has."""
+    """Tells which words the config's file of word vectors has, or None."""
     path = config["text"]["vectors"]
     if not path:
         return None
@@ -255,7 +254,7 @@ def load_encoder(
 
     Args:
         path: the run's `vocabulary`.
-        config: the run's.
+        config: the run's config.
         tasks: name and type of each of its tasks.
 
     Raises:
@@ -268,16 +267,16 @@ def load_encoder(
 def encode_split(
     task: Task, split: str, encoder: Any, cache: EncodedCache | None = None
 ) -> EncodedSplit:
-    """Encodes a split of a task by the encoder of its run.
+    """Encodes a split of a task with the run's encoder.
 
     Args:
         task: the task.
         split: its split.
-        encoder: of the run.
-        cache: where the columns lie; in memory without one.
+        encoder: the run's encoder.
+        cache: the cache that keeps the columns; None for memory.
 
     Raises:
-        MtlError: as of `Task.dataset`.
+        MtlError: as for `Task.dataset`.
     """
     system = systems.of_type(task.type)
     examples = system.example_encoder(encoder, task.name, task.features)
@@ -298,7 +297,7 @@ def _for_training(
     splits: Iterable[EncodedSplit],
     text_config: Mapping[str, Any],
 ) -> tuple[list[EncodedSplit], dict[str, dict[str, Any]]]:
-    """The examples that are trained on, and why others are not, by task."""
+    """The examples to train on, and the reasons for others, by task."""
     trained_on, left_out = [], {}
     for split in splits:
         rest, counts = system.for_training(split, text_config)

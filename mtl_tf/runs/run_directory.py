@@ -15,11 +15,11 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.runs import file_shapes, own_files, upgrading
 from mtl_tf.training import learning_rates
 
-# What changes no result may be changed at any time.
+# These fields change no result, so they may change at any time.
 _WITHOUT_EFFECT = ("pipeline.storage", "pipeline.service")
-#: Digests of the files of the user's own code, by their paths.
+#: Digests of the user's own code files, by path.
 CODE = "own_code.json"
-#: Where copies of these files are.
+#: The folder of copies of these files.
 CODE_FOLDER = "own_code"
 _CHECKPOINT = os.path.join("checkpoints", "checkpoint")
 _LENGTHS = (
@@ -28,18 +28,18 @@ _LENGTHS = (
 )
 
 
-# In place of a value that a config lacks.
+# Stands for a value that a config lacks.
 _ABSENT = object()
 
 
 def flatten(
     config: Mapping[str, Any], prefix: str = "", whole: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Nested fields as `{"training.l2": 1e-5, ...}`.
+    """Flattens nested fields to `{"training.l2": 1e-5, ...}`.
 
     Args:
         config: the fields.
-        prefix: of their names.
+        prefix: a prefix of their names.
         whole: names of fields whose values stay mappings.
     """
     flat = {}
@@ -57,12 +57,12 @@ def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_read(name: str, value: Any) -> Any:
-    """What is read once a value of today was written."""
+    """The value as it would be read after being written."""
     return upgrading.upgraded(name, upgrading.stamped(name, value))
 
 
 def no_weights(run: "RunDirectory") -> str:
-    """Why a run without best weights has none, and what to do."""
+    """The message for a run without best weights: why, and what to do."""
     stopped = "its training stopped before the first evaluation"
     if not run.has(_CHECKPOINT):
         stopped = "its training stopped before its first checkpoint"
@@ -76,7 +76,7 @@ class RunDirectory:
     """Names and writes the files of a run.
 
     Args:
-        path: the run directory; it is made when it does not exist.
+        path: the run directory, which is created if it does not exist.
     """
 
     def __init__(self, path: str):
@@ -91,10 +91,10 @@ class RunDirectory:
         return os.path.exists(self.file(name))
 
     def read(self, name: str) -> Any:
-        """Reads a JSON file, which older code may have written.
+        """Reads a JSON file, also one from an older version.
 
         Raises:
-            RunError: it is missing, is not JSON or not what belongs there.
+            RunError: it is missing, no JSON, or has wrong contents.
         """
         path = self.file(name)
         value = files.read_json(path)
@@ -105,17 +105,17 @@ class RunDirectory:
             raise RunError(f"{path} is damaged: {error!r}")
 
     def write(self, name: str, value: Any) -> None:
-        """Writes a JSON file, all of it or nothing."""
+        """Writes a JSON file atomically."""
         files.write_json(self.file(name), upgrading.stamped(name, value))
 
     def claim(self, config: Mapping[str, Any]) -> None:
         """Makes this the directory of a run with `config`.
 
-        A finished run of which a longer training is asked for is open again.
+        A finished run is reopened if `config` asks for longer training.
 
         Raises:
-            ConfigError: it has a field by the name of an older version.
-            RunError: it holds a run with another config.
+            ConfigError: the config has a field name of an older version.
+            RunError: the directory holds a run with another config.
         """
         for name in flatten(config):
             fields.check_renamed(name)
@@ -133,23 +133,23 @@ class RunDirectory:
         if refused and self.has_trained():
             raise RunError(
                 f"{self.path} holds a run with another config:\n"
-                f"{_listed(refused)}\nname another --model_dir, or repeat its "
-                "config (only a longer training may be asked for)"
+                f"{_listed(refused)}\nname another --model_dir, or use the "
+                "config of the run (you can only make its training longer)"
             )
         if refused:
             self._forget()
         elif changed:
-            # First: were it killed in between, a run with the longer config
-            # would seem to be finished.
+            # First, because if it were killed in between, a run with the longer
+            # config would seem to be finished.
             self._reopen()
         if is_new or changed or self._moved(config):
             self.write("config.json", config)
 
     def check_claimed(self, config: Mapping[str, Any]) -> None:
-        """Refuses a config that is not the run's, which another claimed.
+        """Refuses a config that differs from the claimed run's.
 
         Raises:
-            RunError: it is another one.
+            RunError: it differs.
         """
         changed = self._changes(_plain(config))
         if changed:
@@ -162,10 +162,10 @@ class RunDirectory:
     def _check_decay(
         self, config: Mapping[str, Any], changed: Mapping[str, Any]
     ) -> None:
-        """Refuses to prolong a training that has slowed down for its end."""
+        """Refuses to prolong a training whose learning rate has decayed."""
         chosen = config["training"]["optimizer"]
         name = chosen["schedule"]
-        # Fine-tuning begins anew if more of it is asked for.
+        # Fine-tuning restarts if it is prolonged.
         longer = set(_LENGTHS[:3]) & set(changed)
         if not longer:
             return
@@ -173,25 +173,25 @@ class RunDirectory:
             raise RunError(
                 f"{self.path} holds a run whose learning rate decays towards "
                 f"its end (training.optimizer.schedule {name!r}): with more "
-                f"{min(longer)} it would not become what a training of that "
-                "length is. Name another --model_dir; runs with the schedule "
-                "constant or inverse_sqrt can be prolonged"
+                f"{min(longer)} it would differ from a new run of that length. "
+                "Name another --model_dir. Only runs with the schedule "
+                "constant or inverse_sqrt can be continued for longer"
             )
         if chosen["warmup_ratio"] and not chosen["warmup_steps"]:
             raise RunError(
                 f"{self.path} holds a run whose warm-up is a share of its "
                 "steps (training.optimizer.warmup_ratio): with more "
-                f"{min(longer)} it would not become what a training of that "
-                "length is. Name another --model_dir; runs with "
-                "training.optimizer.warmup_steps can be prolonged"
+                f"{min(longer)} it would differ from a new run of that length. "
+                "Name another --model_dir. Runs with "
+                "training.optimizer.warmup_steps can be continued for longer"
             )
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        # Older versions wrote paths down as they were given.
+        # Older versions recorded paths as given.
         old = own_files.absolute(self.read("config.json"))
         new = own_files.absolute(_as_read("config.json", config))
         old = self._relocated(old, new)
-        # Mappings from names that are the user's, not choices with options.
+        # Mappings from the user's names, not choices with options.
         groups = {name.rpartition(".")[0] for name in fields.every()}
         whole = set(filter(fields.is_open, fields.every())) - groups
         old, new = (flatten(config, whole=whole) for config in (old, new))
@@ -202,7 +202,7 @@ class RunDirectory:
         }
 
     def _moved(self, config: dict[str, Any]) -> bool:
-        """Whether files of the config are elsewhere by now."""
+        """Whether files of the config have moved."""
         old = own_files.absolute(self.read("config.json"))
         new = own_files.absolute(_as_read("config.json", config))
         return self._relocated(old, new) != old
@@ -211,25 +211,25 @@ class RunDirectory:
         return own_files.relocated(old, new, self.known_code())
 
     def known_code(self) -> dict[str, str]:
-        """Digests of the user's own code, by the paths that were noted."""
+        """Digests of the user's own code, by the recorded paths."""
         return digests.read(self.file(CODE)) if self.has(CODE) else {}
 
     def has_trained(self) -> bool:
-        """Whether there is what another config cannot begin anew from."""
+        """Whether training has begun, so that the config must stay."""
         artifacts = (_CHECKPOINT, "tasks", "results.json")
         return any(map(self.has, artifacts))
 
     def _reopen(self) -> None:
-        """Takes back what said that the run was finished."""
+        """Removes the files that mark the run as finished."""
         for name in ("results.json", "results.md", "fitted.json"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.file(name))
-        # Other programs take what was said for what the run says.
+        # Other programs would take these for the run's current results.
         for name in ("fine_tuned", "scored"):
             shutil.rmtree(self.file(name), ignore_errors=True)
 
     def _forget(self) -> None:
-        """Removes what a run prepared that never came to its first step."""
+        """Removes the preparations of a run that never trained a step."""
         for name in (
             *("vocabulary", "encoded", "served", CODE_FOLDER),
             *("teachers", "teachers.begun"),
@@ -248,10 +248,10 @@ class RunDirectory:
                 os.unlink(self.file(name))
 
     def check_or_write(self, name: str, value: Any, noun: str) -> None:
-        """Writes a JSON file once and refuses another value later.
+        """Writes a JSON file once, and refuses other values later.
 
         Raises:
-            RunError: the file holds something else.
+            RunError: the file has other contents.
         """
         value = _plain(value)
         if not self.has(name):
@@ -278,12 +278,12 @@ class RunDirectory:
                     logging.warning("Dropping half a line of metrics.jsonl.")
 
     def append_metrics(self, entry: Mapping[str, Any]) -> None:
-        """Adds a line to `metrics.jsonl`."""
+        """Appends a line to `metrics.jsonl`."""
         with open(self.file("metrics.jsonl"), "a", encoding="utf-8") as file:
             file.write(strict_json.dumps(entry) + "\n")
 
     def cut_metrics(self, stage: str, step: int) -> None:
-        """Drops what a killed process noted after its last checkpoint."""
+        """Drops entries that a killed process wrote after its checkpoint."""
         if not self.has("metrics.jsonl"):
             return
         lines = [
@@ -307,9 +307,9 @@ def _text_of(value: Any) -> str:
 
 def _longer(name: str, before: Any, after: Any) -> bool:
     if name == "training.steps" and not before:
-        return False  # The epochs counted: any number may be fewer steps.
+        return False  # The epochs counted; any number may be fewer steps.
     if name == "training.max_hours" and not (before and after):
-        return not after  # 0 sets no limit.
+        return not after  # 0 means no limit.
     numbers = (int, float)
     return (
         isinstance(before, numbers)

@@ -1,4 +1,4 @@
-"""The run directories that a path stands for."""
+"""Finds the run directories of a path."""
 
 import contextlib
 import os
@@ -13,12 +13,12 @@ from mtl_tf.core.errors import InUse, MtlError, RunError
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import given_rows
 
-# As launch.reproduce and launch.sweep write them.
+# The folder names of launch.reproduce and launch.sweep.
 _SEED = re.compile(r"seed[_=](\d+)")
 
 
 def runs_of(path: str) -> list[str]:
-    """The run directory, or those of the seeds in a folder.
+    """The run directory, or the directories of seeds in a folder.
 
     Raises:
         RunError: there is none.
@@ -50,12 +50,12 @@ def _is_finished(path: str) -> bool:
 
 
 def run_folders(path: str) -> list[RunDirectory]:
-    """The directories below a run directory that hold evaluations.
+    """The directories of a run that hold evaluations.
 
-    It is the run directory itself, or those of a model per task.
+    That is the run directory itself, or one for each model of a single task.
 
     Raises:
-        RunError: it is none.
+        RunError: it is no run directory.
     """
     directory = RunDirectory(path)
     if not directory.has("config.json"):
@@ -71,16 +71,16 @@ def run_folders(path: str) -> list[RunDirectory]:
 
 @contextlib.contextmanager
 def emptied_if_refused(path: str) -> Iterator[None]:
-    """Examples that were given to a run go again if it does not begin.
+    """Removes the given examples of a run again if it does not begin.
 
     Args:
-        path: the run directory. It is removed, too, if nothing else is in it
-            and it was not there before.
+        path: the run directory. It is removed too if it is new and has nothing
+            else in it.
     """
     absent = files.absent(path)
     try:
         yield
-    except InUse:  # They may be another process's.
+    except InUse:  # They may belong to another process.
         raise
     except MtlError:
         if not RunDirectory(path).has("config.json"):

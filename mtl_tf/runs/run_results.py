@@ -7,14 +7,14 @@ from mtl_tf.evaluation import environment, evaluator
 
 
 def parameters_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The numbers of parameters of several models together.
+    """The total parameter counts of several models.
 
     Args:
-        runs: facts of each one's run.
+        runs: facts about each run.
     """
     names = ("parameters", "trainable_parameters")
     names += ("parameters_without_embedding",)
-    # Those of older versions counted what is trained alone.
+    # Older versions counted only the trained parameters.
     return {
         name: sum(run.get(name, run["parameters"]) for run in runs)
         for name in names
@@ -22,13 +22,13 @@ def parameters_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:
-    """The scores of runs with different tasks as those of one run.
+    """Joins the scores of runs with different tasks.
 
     Args:
-        results: of each run, as `train` returns them.
+        results: the results of each run, as `train` returns them.
 
     Returns:
-        A structure as `evaluator.evaluate` returns it for each split.
+        For each split a structure as of `evaluator.evaluate`.
     """
     collected: dict[str, dict] = {}
     for result in results:
@@ -44,8 +44,8 @@ def joined(parts: Sequence[dict], about: dict[str, Any]) -> dict[str, Any]:
     """The structure of `results.json`.
 
     Args:
-        parts: what `evaluator.evaluate` returned for each split.
-        about: facts of the run.
+        parts: the return value of `evaluator.evaluate` for each split.
+        about: facts about the run.
     """
     first, *others = parts
     return {
@@ -56,7 +56,7 @@ def joined(parts: Sequence[dict], about: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts for `results.json` that do not depend on what was trained."""
+    """Facts for `results.json` that do not depend on the training."""
     return {
         "name": config["name"],
         "seed": config["seed"],

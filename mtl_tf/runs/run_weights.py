@@ -1,4 +1,4 @@
-"""Which of its weights a run answers with: the best ones, or the newest."""
+"""The weights that a run predicts with: the best or the newest."""
 
 import os
 
@@ -14,7 +14,7 @@ CHOICES = (BEST, LAST)
 
 
 def check(directory: RunDirectory, choice: str) -> None:
-    """Raises `RunError` if a run has none of its chosen weights."""
+    """Raises `RunError` if a run lacks the chosen weights."""
     has_best = BestWeights.exist(directory.file("best"))
     if LastState.exist(directory.path) if choice == LAST else has_best:
         return
@@ -27,7 +27,7 @@ def check(directory: RunDirectory, choice: str) -> None:
 
 
 def folder_for(directory: RunDirectory, choice: str, task: str) -> str:
-    """Where the weights for a task are, fine-tuned ones if there are."""
+    """The folder of the weights for a task, fine-tuned ones if any."""
     for parts in (("fine_tuned", task), ("fine_tuned",), ()):
         stage = directory.file(*parts)
         if choice == LAST:
@@ -46,13 +46,13 @@ def load(
     """Loads weights into a model.
 
     Args:
-        folder: as `folder_for` returns it.
+        folder: a folder from `folder_for`.
         choice: one of `CHOICES`.
-        model: gets them.
-        is_averaged: whether the best ones are averages of several steps.
+        model: the model that gets them.
+        is_averaged: whether the best weights are averages of several steps.
 
     Raises:
-        RunError: there are none, or they cannot be read.
+        RunError: they are missing or unreadable.
     """
     if choice == BEST:
         BestWeights(folder, model).load()

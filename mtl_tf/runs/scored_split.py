@@ -1,4 +1,4 @@
-"""What a model says about a split of a task, ready to be scored."""
+"""A model's predictions for a split of a task, for scoring."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,15 +9,15 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.runs import calibrating, task_types
 from mtl_tf.runs.inference import DIAGNOSTICS, Predictor
 
-# What a run knows of a task beside its type's settings.
+# What a run knows about a task besides its type's settings.
 _COMMON = ("name", "type", "labels", "metrics", "loss_weight")
 
 
 def task_predictions(task: Mapping[str, Any], **fields: Any) -> TaskPredictions:
-    """What a model said about a run's task, ready to be scored.
+    """A model's predictions for a run's task, for scoring.
 
     Args:
-        task: the task, as the run knows it.
+        task: the run's description of the task.
         **fields: the other fields of `TaskPredictions`.
     """
     return TaskPredictions(
@@ -39,7 +39,7 @@ def fitted_on(
     temperature: bool = False,
     wishes: Sequence[calibrating.Wish] = (),
 ) -> dict[str, Any]:
-    """What a run settles on an encoded split; see `calibrating.settled`."""
+    """The result of `calibrating.settled` for an encoded split."""
     predictions = task_types.of(task["type"])
     if not (predictions.fits or temperature or wishes):
         return {}
@@ -60,19 +60,19 @@ def score(
     fit: bool = False,
     **extra: Any,
 ) -> TaskPredictions:
-    """The predictions for an encoded split with targets, ready to be scored.
+    """The predictions for an encoded split with targets, for scoring.
 
     Args:
-        predictor: of the trained model.
+        predictor: predicts with the trained model.
         encoded: the split.
-        task: as the run knows it.
+        task: the run's description of the task.
         index: the task's number.
         batch_size: examples at a time.
-        targets: what is scored against, where it is not what is encoded.
-        texts: what the examples are read from, where decoding needs it.
-        fit: whether to settle on these examples what the model and the task's
-            type settle on validation examples.
-        **extra: what else `TaskPredictions` has.
+        targets: what is scored against, if not the encoded targets.
+        texts: the examples' texts, if decoding needs them.
+        fit: whether to fit on these examples, as on validation examples, what
+            the model and the task's type fit.
+        **extra: further fields of `TaskPredictions`.
     """
     chooses = fit and bool(predictor.model.choices)
     asked = {"choices": True} if chooses else {}
@@ -93,7 +93,7 @@ def score(
     if not empty:
         losses, outputs = outputs["loss"], predictions.decided(task, outputs)
     if losses is not None and "temperature" in task:
-        # Of the probabilities that users get.
+        # On the probabilities that users see.
         kind = scoring.of(task["type"]).probabilities
         losses = kind.losses(labels, outputs["scores"])
     return task_predictions(
@@ -113,5 +113,5 @@ def score(
 
 
 def _of_tokens(confidence: Any) -> list | None:
-    """Confidences that are of tokens: a row for each example."""
+    """Confidences of tokens, a row for each example; else None."""
     return confidence if isinstance(confidence, list) else None

@@ -1,7 +1,7 @@
-"""Digests of what a run's weights depend on, in its directory.
+"""Digests, in a run's directory, of the files its weights depend on.
 
-A row of a weight belongs to a word, a slice to a task, an output to a label,
-by their places in files that anyone can edit.
+Rows of weights belong to words, slices to tasks, outputs to labels. They are
+matched by position, and the files with these names can be edited.
 """
 
 import os
@@ -21,8 +21,8 @@ FILE = digests.FILE
 def check(run: RunDirectory) -> None:
     """Refuses a run whose vocabulary, labels or thresholds were changed.
 
-    Of code of the user's own there is a warning: most changes of a file do not
-    concern the weights. Runs of older versions have no digests.
+    For changed code of the user's own there is only a warning, as most changes
+    do not affect the weights. Runs of older versions have no digests.
 
     Raises:
         RunError: a file has changed; the message names it.
@@ -46,14 +46,14 @@ def check(run: RunDirectory) -> None:
 
 
 def _copy(run: RunDirectory, path: str, digest: str) -> str:
-    """Where the run keeps a file of the user's own code."""
+    """The path of the run's copy of a user's code file."""
     return run.file(CODE_FOLDER, digest, os.path.basename(path))
 
 
 def note_code(run: RunDirectory, config: Mapping[str, Any]) -> None:
-    """Notes what the files of the user's own code are now, and keeps copies.
+    """Records digests of the user's own code files, and keeps copies.
 
-    Files that moved since then have their new paths noted.
+    For files that have moved, the new paths are recorded.
     """
     known = run.known_code()
     of_name = {(os.path.basename(p), known[p]) for p in known}
@@ -61,7 +61,7 @@ def note_code(run: RunDirectory, config: Mapping[str, Any]) -> None:
     for path in sorted(filter(os.path.isfile, own_files.code(config))):
         digest = digests.of_file(path)
         if known and (os.path.basename(path), digest) not in of_name:
-            return  # what was noted is warned of
+            return  # the old record stays, and `check` warns
         noted[path] = digest
         copy = _copy(run, path, digest)
         if not os.path.exists(copy):
@@ -73,16 +73,16 @@ def note_code(run: RunDirectory, config: Mapping[str, Any]) -> None:
 
 
 def has(run: RunDirectory, name: str) -> bool:
-    """Whether the digest of a file is noted."""
+    """Whether the digest of a file is recorded."""
     return run.has(FILE) and name in digests.read(run.file(FILE))
 
 
 def seal(run: RunDirectory, *names: str) -> None:
-    """Notes what files are now, and all files of folders among them.
+    """Records the digests of files, also of all files in folders.
 
     Args:
         run: the run's directory.
-        *names: of files or folders in it.
+        *names: names of files or folders in it.
     """
     files = []
     for name in names:

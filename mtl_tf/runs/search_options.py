@@ -1,4 +1,4 @@
-"""What the searches of all models that write text can be told."""
+"""Options of the searches of all models that write text."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from mtl_tf.layers.beam_search import check_options
 
 @dataclasses.dataclass(frozen=True)
 class SearchOptions:
-    """How a text is looked for.
+    """Options of a search for texts.
 
     Attributes:
-        group: the fields of `evaluation` that a kind of search has.
-        beam: hypotheses of a text; 1 is greedy search.
+        group: the field group of `evaluation` for a kind of search.
+        beam: hypotheses per text; 1 is greedy search.
         length_penalty: see `layers.beam_search.BeamSearch`.
-        n_best: texts for an input.
+        n_best: texts per input.
 
     Raises:
         ConfigError: a value is wrong.
@@ -33,11 +33,11 @@ class SearchOptions:
 
     @classmethod
     def of_config(cls, config: Mapping[str, Any], **changes: Any) -> Self:
-        """From the group of a run's config.
+        """The options from their group in a run's config.
 
         Args:
-            config: the run's.
-            **changes: fields in place of the config's.
+            config: the run's config.
+            **changes: fields that replace the config's.
 
         Raises:
             ConfigError: an unknown field or a wrong value.

@@ -1,8 +1,8 @@
-"""The probabilities of teachers as columns of a run's training examples.
+"""Teachers' probabilities as columns of a run's training examples.
 
-`teachers` has computed them once, into the folder `teachers` of the run. Here
-they are put beside the labels, and texts without labels behind the labelled
-ones; the heads read them (`mtl_tf.layers.distillation`).
+`teachers` has computed them once, in the run's folder `teachers`. Here they are
+added next to the labels, and unlabelled texts after the labelled ones. The
+heads read them (`mtl_tf.layers.distillation`).
 """
 
 import os
@@ -26,7 +26,7 @@ FOLDER, UNLABELLED = "teachers", "unlabelled"
 
 
 def folders(run: RunDirectory) -> tuple[str, str]:
-    """Of a run's files: those of labelled texts, and of the others."""
+    """The folders in a run for labelled texts and for unlabelled ones."""
     return run.file(FOLDER), run.file(FOLDER, UNLABELLED)
 
 
@@ -37,23 +37,23 @@ def added(
     train: Sequence[EncodedSplit],
     encoder: Any,
 ) -> tuple[list[EncodedSplit], dict[str, dict[str, int]]]:
-    """The training splits with what teachers say of their examples.
+    """The training splits with the teachers' predictions.
 
     Args:
-        config: the run's.
-        run: its directory, which has the teachers' files if the config names
+        config: the run's config.
+        run: its directory; it has the teachers' files if the config names
             teachers.
         tasks: its tasks.
         train: the encoded training split of each.
-        encoder: of the run.
+        encoder: the run's encoder.
 
     Returns:
-        The splits; and of tasks with unlabelled texts how many were "read"
-        and "kept", which stand behind the labelled ones.
+        The splits; and for tasks with unlabelled texts the numbers of texts
+        "read" and "kept". The kept ones follow the labelled ones.
 
     Raises:
         RunError: a file is missing or damaged.
-        DataError: there are more or fewer examples than when it was written.
+        DataError: the number of examples has changed since then.
     """
     if not config["training"]["teachers"]:
         return list(train), {}
@@ -79,10 +79,10 @@ def added(
 
 
 def check_storage(config: Mapping[str, Any], on_disk: bool) -> None:
-    """Refuses texts without labels beside splits that lie on disk.
+    """Refuses unlabelled texts for splits that are kept on disk.
 
     Raises:
-        ConfigError: that is what the config asks for.
+        ConfigError: the config asks for both.
     """
     if config["training"]["distillation"]["unlabelled"] and on_disk:
         raise ConfigError(
@@ -102,12 +102,12 @@ def encode_unlabelled(
 
     Args:
         task: the task, whose inputs are texts.
-        split: of its source.
-        encoder: of the run.
-        held_back: what is left out.
+        split: a split of its source.
+        encoder: the run's encoder.
+        held_back: the texts to leave out.
 
     Raises:
-        MtlError: as of `Task.dataset`.
+        MtlError: as for `Task.dataset`.
     """
     system = systems.of_type(task.type)
     examples = system.example_encoder(encoder, task.name, inputs(task.features))
@@ -117,10 +117,10 @@ def encode_unlabelled(
 
 
 class _Taught:
-    """What teachers say of one task.
+    """The teachers' predictions for one task.
 
     Attributes:
-        read: how many unlabelled texts there are, kept or not.
+        read: the number of unlabelled texts, kept or not.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class _Taught:
         return probability_files.in_order(table, self._task.labels)
 
     def labelled(self, split: EncodedSplit) -> EncodedSplit:
-        """The labelled examples, with columns where there are teachers."""
+        """The labelled examples, with the teachers' columns if any."""
         folder = self._folders[0]
         if not _has(folder, self._task):
             return split
@@ -167,7 +167,7 @@ class _Taught:
         encoder: Any,
         held_back: Collection[tuple[str, ...]],
     ) -> EncodedSplit | None:
-        """The texts without labels that teachers are sure of, or None."""
+        """The unlabelled texts with confident teachers, or None."""
         folder, task = self._folders[1], self._task
         if not _has(folder, task):
             return None
@@ -180,7 +180,7 @@ class _Taught:
         encoded, scores = encoded.select(sure), scores[sure]
         (target,) = targets(task.features)
         known = split.columns[target.name].values
-        # As if it were the label: class weights and balanced drawing see it.
+        # Stands in for the label in class weights and balanced drawing.
         answer = kind.predicted(scores).astype(known.dtype)
         answer = answer.reshape([len(scores), *known.shape[1:]])
         more = {target.name: Column(answer)} | self._columns(scores, 1.0)

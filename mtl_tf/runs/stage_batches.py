@@ -1,10 +1,11 @@
 """The batches of a stage, and which tasks a step computes together.
 
-A step is a batch of tasks that share one graph. Joint steps of tasks that do
-not, such as tasks of several types, are a tuple of such batches, the pieces:
-each has its tasks' groups, all of one length bucket, and goes by a plan of its
-own. Step s of a run is step s of every plan, so that it, too, is a function of
-seed and step; a piece whose tasks have been seen whole starts over.
+A step is a batch of tasks that share one graph. If the tasks of a joint step do
+not share one, for example tasks of several types, the step is a tuple of such
+batches, the pieces. Each piece has the groups of its tasks, all of one length
+bucket, and its own plan. Step s of a run is step s of every plan, so it too is
+a function of seed and step. A piece whose tasks have been seen whole starts
+over.
 """
 
 import functools
@@ -30,14 +31,14 @@ class StageBatches:
         config: the resolved config.
         data: the run's data.
         model: the run's model.
-        stage: whose batches they are.
-        replicas: how many train together.
+        stage: the stage.
+        replicas: the number of replicas.
 
     Attributes:
         static_shapes: see `BatchPlan`.
 
     Raises:
-        ConfigError: a field does not go with the data.
+        ConfigError: a field does not suit the data.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class StageBatches:
         replicas: int,
     ):
         self.config, self.data, self.model = config, data, model
-        # Rows of a smaller last batch cannot be split evenly.
+        # The rows of a smaller last batch cannot be split evenly.
         self.static_shapes = replicas > 1 or (
             config["pipeline"]["static_shapes"] and model.static_shapes
         )
@@ -63,7 +64,7 @@ class StageBatches:
         self.plans = [self._plan(tasks) for tasks in self.pieces]
 
     def _divided(self, tasks: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """The tasks of a step, by what computes them together."""
+        """The tasks of a step, grouped by what computes them together."""
         by_key: dict[Any, tuple[int, ...]] = {}
         for number in tasks:
             key = self.model.key_of(number)
@@ -92,11 +93,11 @@ class StageBatches:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Steps in which every task is seen whole."""
+        """The steps in which every task is seen whole."""
         return max(plan.steps_per_epoch for plan in self.plans)
 
     def padding_share(self) -> float:
-        """The share of cells of an epoch that hold no token."""
+        """The share of an epoch's cells without a token."""
         each = [plan.cells(self.steps_per_epoch) for plan in self.plans]
         tokens, cells = map(sum, zip(*each))
         return 1.0 - tokens / cells
@@ -104,11 +105,11 @@ class StageBatches:
     def dataset(
         self, total: int, service: DataService | None = None
     ) -> Callable[[int, int, range], tf.data.Dataset]:
-        """What makes the data set of `total` steps; see `Loop`.
+        """The function that makes the dataset of `total` steps; see `Loop`.
 
         Args:
-            total: steps of the stage.
-            service: makes the batches; None where this process does.
+            total: the steps of the stage.
+            service: makes the batches; None if this process does.
         """
         makers = [
             training_dataset
@@ -153,7 +154,7 @@ class StageBatches:
 
 
 def _by_task(config: Mapping[str, Any]) -> bool:
-    """Whether a run's method needs the gradient of each task by itself."""
+    """Whether a run's method needs the gradient of each single task."""
     training = config["training"]
     return training["gradient_surgery"] != "none" or loss_weighting.adapts(
         training["loss_weighting"]
@@ -161,7 +162,7 @@ def _by_task(config: Mapping[str, Any]) -> bool:
 
 
 def _numbered(tasks: tuple[int, ...]) -> Callable[[dict], dict]:
-    """Puts the numbers of the run's tasks in place of those of a plan."""
+    """Replaces the task numbers of a plan by those of the run."""
     numbers = tf.constant(tasks)
 
     @tf.autograph.experimental.do_not_convert

@@ -1,4 +1,4 @@
-"""Which stages a run has: joint training, then fine-tuning."""
+"""The stages of a run: joint training, then fine-tuning."""
 
 import dataclasses
 import os
@@ -10,19 +10,18 @@ from mtl_tf.core import checks
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """A part of a run with an optimizer and checkpoints of its own.
+    """A part of a run with its own optimizer and checkpoints.
 
     Attributes:
-        name: for the entries of `metrics.jsonl`.
-        folder: below the run directory, "" for the directory itself.
-        tasks: the numbers of the tasks it trains and is selected on.
+        name: its name in `metrics.jsonl`.
+        folder: its folder in the run directory, "" for the directory itself.
+        tasks: the numbers of the tasks that it trains and is selected on.
         private_only: whether only the tasks' own parameters are trained.
-        epochs: how long it lasts, if `steps` is 0.
-        steps: steps of the stage.
-        steps_per_epoch: 0 for a pass over the data.
+        epochs: its length if `steps` is 0.
+        steps: its length in steps.
+        steps_per_epoch: the steps of an epoch; 0 for one pass over the data.
         learning_rate: its highest learning rate.
-        min_steps: it lasts so many steps at least, unless `steps` says when
-            it ends.
+        min_steps: its fewest steps, unless `steps` gives its length.
     """
 
     name: str
@@ -36,16 +35,16 @@ class Stage:
     min_steps: int = 0
 
     def total_steps(self, epoch: int) -> int:
-        """How many steps it has, with `epoch` steps an epoch."""
+        """Its number of steps, with `epoch` steps an epoch."""
         return self.steps or max(self.epochs * epoch, self.min_steps)
 
 
 def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
     """The stages of a run.
 
-    Fine-tuning with the scope `private` goes on with the tasks' own
-    parameters and leaves the shared ones: one model remains. With the scope
-    `all` every task gets a copy of the whole model, trained on it alone.
+    Fine-tuning with the scope `private` trains only the tasks' own parameters,
+    so one model remains. With the scope `all`, every task gets a copy of the
+    whole model, trained on that task alone.
     """
     training, everyone = config["training"], tuple(range(len(names)))
     rate = training["optimizer"]["learning_rate"]

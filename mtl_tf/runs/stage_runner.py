@@ -77,9 +77,9 @@ class StageRunner:
         run: the run directory.
         data: the run's data.
         model: the model, built within the strategy's scope.
-        strategy: where it trains.
-        callbacks: what is told of the training; see `Callback`.
-        service: makes the batches; None where this process does.
+        strategy: the distribution strategy of the training.
+        callbacks: called during training; see `Callback`.
+        service: makes the batches; None if this process does.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class StageRunner:
         )
 
     def execute(self, stage: Stage) -> Checkpoints:
-        """Trains a stage to its end, from wherever it was."""
+        """Trains a stage to its end, from its current step."""
         batches = StageBatches(
             self.config,
             self.data,
@@ -152,7 +152,7 @@ class StageRunner:
 
     @contextlib.contextmanager
     def _served(self, batches: StageBatches) -> Iterator[None]:
-        """Within the block the service, if there is one, makes batches."""
+        """Within the block, the service, if there is one, makes batches."""
         service = self.service
         if service is None:
             yield
@@ -164,7 +164,7 @@ class StageRunner:
             service.clear()
 
     def _restore(self, stage: Stage, checkpoints: Checkpoints) -> int:
-        """Takes the last state; returns its step, the same on all workers."""
+        """Restores the last state; returns its step, equal on all workers."""
         chief = self.workers.is_chief
         start = self.workers.chief_first(
             lambda: checkpoints.restore(only_read=not chief)
@@ -175,10 +175,10 @@ class StageRunner:
         return start
 
     def trained(self) -> Run:
-        """The run on the model at hand, when all stages are done.
+        """The run with the model in memory, after all stages.
 
-        `run.load` would make another model, which is traced and compiled anew
-        where this one has been for the validation splits.
+        `run.load` would make a new model, which would be traced and compiled
+        again. This one already is, for the validation splits.
         """
         predictor = copy.copy(self.predictor)
         predictor.decoder = self._decoder()
@@ -191,7 +191,7 @@ class StageRunner:
     def _note(
         self, stage: Stage, batches: StageBatches, options: LoopOptions
     ) -> None:
-        """Logs the plan; refuses to go on with another one."""
+        """Logs the plan; refuses to resume with another one."""
         shapes = "of few shapes" if batches.static_shapes else "of all shapes"
         logging.info(
             "%s: %d steps an epoch, %d at most, batches %s, %.1f %% of their "
@@ -215,7 +215,7 @@ class StageRunner:
             steps_per_call=training["steps_per_call"],
             checkpoint_seconds=training["checkpoint_seconds"],
             average_last=training["average_last"],
-            # Fine-tuning is short, and named by its epochs.
+            # Fine-tuning is short, and its length is given in epochs.
             max_seconds=0 if stage.folder else 3600 * training["max_hours"],
         )
 
@@ -262,17 +262,17 @@ class StageRunner:
     def _shared(
         self, stage: Stage, variables: Sequence[keras.Variable]
     ) -> list[keras.Variable]:
-        """What several tasks of the stage share: none if it has only one."""
+        """Variables that tasks of the stage share; none if it has one task."""
         if len(stage.tasks) < 2:
             return []
-        # Stacks of the tasks, and what belongs to a single one (decoders).
+        # Stacks of tasks, and parts of single tasks (decoders).
         private = {id(v) for v in self.model.private_variables()}
         return [v for v in variables if id(v) not in private]
 
     def _loss_weighting(
         self, stage: Stage, variables: Sequence[keras.Variable]
     ) -> keras.layers.Layer:
-        # Where nothing is shared there is nothing to balance.
+        # Without shared variables there is nothing to balance.
         shares = bool(self._shared(stage, variables))
         return weighting_of(self.config, self.data.tasks, shares)
 
@@ -282,7 +282,7 @@ class StageRunner:
         variables: Sequence[keras.Variable],
         weighting: keras.layers.Layer,
     ) -> GroupedGradients | None:
-        """What computes gradients task by task, if the stage needs that."""
+        """Computes gradients task by task, if the stage needs that."""
         surgery = self.config["training"]["gradient_surgery"]
         checks.one_of("training.gradient_surgery", surgery, SURGERIES)
         shared = self._shared(stage, variables)
@@ -313,7 +313,7 @@ class StageRunner:
         )
 
     def _variables(self, stage: Stage) -> list[keras.Variable]:
-        """What the stage trains."""
+        """The variables that the stage trains."""
         patterns = self.config["training"]["freeze"]
         frozen = {id(v) for v in freezing.frozen(self.model, patterns)}
         variables = [
@@ -330,7 +330,7 @@ class StageRunner:
         return variables
 
     def _begin_from_joint(self, stage: Stage, checkpoints: Checkpoints) -> None:
-        """Starts fine-tuning at the best joint weights, as its first best."""
+        """Starts fine-tuning from the best joint weights, its first best."""
         BestWeights(self.run.file("best"), self.model).load()
 
         def save() -> float:

@@ -1,4 +1,4 @@
-"""What a run asks of the kind of model that it trains."""
+"""The base class of the kinds of models that a run trains."""
 
 import abc
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
 
 Config = Mapping[str, Any]
-#: What a run knows of a task: its name, type, labels and settings.
+#: A run's description of a task: its name, type, labels and settings.
 TaskDict = Mapping[str, Any]
 
 
@@ -25,33 +25,33 @@ class System(abc.ABC):
     Attributes:
         model_fields: fields of the config's `model` that only this system
             reads.
-        buckets_for_validation: whether texts of validation splits have a part
-            in the choice of buckets; else longer ones are only scored.
+        buckets_for_validation: whether buckets are also chosen for the texts of
+            validation splits. If not, longer texts are only scored.
     """
 
     model_fields: tuple[str, ...] = ()
     buckets_for_validation = True
 
     def check(self, config: Config) -> None:
-        """Refuses options that are wrong or that this system would pass over.
+        """Refuses options that are wrong or that this system would ignore.
 
         It is called before any data are read.
 
         Raises:
-            ConfigError: there is one.
+            ConfigError: there is such an option.
         """
         del config
 
     def check_group(self, tasks: Sequence[str], group: Sequence[str]) -> None:
-        """Refuses `text.vocabulary_tasks` that lack texts of the tasks' kinds.
+        """Refuses `text.vocabulary_tasks` that lack some of the tasks' texts.
 
         Args:
-            tasks: names of the run's tasks.
-            group: those of the tasks whose texts the vocabulary is built on.
+            tasks: the names of the run's tasks.
+            group: the names of the tasks whose texts build the vocabulary.
 
         Raises:
-            ConfigError: a task has texts, as of a language, that none of the
-                group has.
+            ConfigError: a task has texts, for example in a language, that no
+                task of the group has.
         """
         del tasks, group
 
@@ -63,19 +63,19 @@ class System(abc.ABC):
         pretrained: Pretrained | None = None,
         model_config: Config | None = None,
     ) -> Any:
-        """Builds what turns the texts of tasks into ids.
+        """Builds the encoder of the tasks' texts.
 
         Args:
-            tasks: whose training splits are read.
+            tasks: the tasks whose training splits are read.
             text_config: the config's `text`.
-            pretrained: says which of some words a file of word vectors has;
-                None without such a file.
-            model_config: the config's `model`, which may name an encoder that
-                has texts of its own.
+            pretrained: tells which of some words have pretrained vectors; None
+                without a file of vectors.
+            model_config: the config's `model`, which may name an encoder with
+                its own text processing.
 
         Returns:
-            An object with `save(directory)`, `size`, the number of its words,
-            and `tables`, what an export has to track.
+            An object with `save(directory)`, `size` (the number of its words)
+            and `tables` (what an export must track).
 
         Raises:
             MtlError: a wrong field, or wrong data.
@@ -85,7 +85,7 @@ class System(abc.ABC):
     def load_text(
         self, path: str, config: Config, tasks: Sequence[TaskDict]
     ) -> Any:
-        """Reads what `build_text` returned and was saved.
+        """Loads the saved encoder from `build_text`.
 
         Raises:
             MtlError: a file is missing or damaged.
@@ -95,15 +95,15 @@ class System(abc.ABC):
     def example_encoder(
         self, text: Any, task: str, features: Sequence[Feature]
     ) -> ExampleEncoder:
-        """What turns the examples of a task into numbers."""
+        """The encoder of a task's examples."""
 
     def for_training(
         self, split: EncodedSplit, text_config: Config
     ) -> tuple[EncodedSplit, dict[str, int]]:
-        """The examples that are trained on, and why others are left out.
+        """The examples to train on, and why others are left out.
 
         Returns:
-            The split, all of it by default, and how many by reason.
+            The split, by default all of it, and the number left out by reason.
         """
         del text_config
         return split, {}
@@ -122,7 +122,7 @@ class System(abc.ABC):
     def set_pretrained(
         self, model: TaskModel, config: Config, text: Any
     ) -> None:
-        """Gives the model of a new run pretrained weights but word vectors.
+        """Gives a new run's model pretrained weights other than word vectors.
 
         Raises:
             MtlError: a file cannot be used.
@@ -130,23 +130,23 @@ class System(abc.ABC):
         del model, config, text
 
     def word_ids(self, split: EncodedSplit, text: Any) -> np.ndarray:
-        """The ids of all words of an encoded split, integers [n]."""
+        """The ids of all words in an encoded split, integers [n]."""
         del text
         return split.columns["tokens"].values
 
     @abc.abstractmethod
     def words_of(self, text: Any) -> dict[str, Sequence[str]]:
-        """The words that rows of weights stand for, by beginnings of paths."""
+        """The words that rows of weights stand for, by prefixes of paths."""
 
     def make_decoder(
         self, model: TaskModel, text: Any, config: Config, **changes: Any
     ) -> Any:
-        """What writes texts with the model; None where it writes none.
+        """The decoder that writes texts with the model, or None.
 
         Args:
-            model, text: of the run.
-            config: the run's.
-            **changes: options of decoding in place of the config's.
+            model, text: the run's model and encoder.
+            config: the run's config.
+            **changes: decoding options that replace the config's.
 
         Raises:
             ConfigError: an option is wrong.
@@ -154,7 +154,7 @@ class System(abc.ABC):
         del model, text, config, changes
 
     def quick_decoding(self) -> dict[str, Any]:
-        """Options of decoding that tell checkpoints apart, and quickly."""
+        """Decoding options that are fast and still tell checkpoints apart."""
         return {}
 
 
@@ -164,10 +164,10 @@ def refuse_unused(
     """Refuses fields that only models with a sharing scheme read.
 
     Args:
-        config: the run's.
-        whose: what such tasks are called, with the verb: "translation has".
+        config: the run's config.
+        whose: the name of such tasks, with the verb: "translation has".
         starter: the argument of the config `starter` for them.
-        more: further fields, and whether the config uses them.
+        more: further fields, and whether the config uses each.
 
     Raises:
         ConfigError: the config uses one.

@@ -1,4 +1,4 @@
-"""Column files that come back with the tags of a run's tasks in them."""
+"""Writes column files with the predicted tags of a run's tasks."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ from mtl_tf.tasks.tagged_readers import FORMATS, TagLayout
 from mtl_tf.tasks.task_types.tagging import layout_of
 from mtl_tf.text import span_schemes
 
-# How many batches are read before one is predicted: sentences of like lengths
-# then come together, and the tasks take turns less often. With many more at
-# once the model would be compiled, which a small file does not pay back.
+# The number of batches read before one is predicted. More batches group
+# sentences of similar length, and tasks alternate less often. Many more would
+# compile the model, which does not pay off for a small file.
 _READ_AHEAD = 3
-# What an entry says of the layout of its files.
+# The entry fields that describe the layout of files.
 _LAYOUT = ("columns", "separator", "comment")
 
 
@@ -32,19 +32,19 @@ def tag(
     batch_size: int,
     columns: TagColumns,
 ) -> None:
-    """Writes the lines of a column file with predicted tags in them.
+    """Writes the lines of a column file with predicted tags.
 
     Args:
-        run: what `mtl_tf.load` returns.
+        run: the return value of `mtl_tf.load`.
         tasks: names of tagging tasks.
-        reader: its `batches` give the sentences, as `programs.text_input` does.
-        output: where the lines go; it is flushed after each batch.
-        batch_size: how many sentences the model gets at once.
-        columns: puts the tags into the lines.
+        reader: its `batches` give the sentences, like `programs.text_input`.
+        output: the stream of the lines, flushed after each batch.
+        batch_size: sentences at a time.
+        columns: inserts the tags into the lines.
 
     Raises:
-        DataError: a line of the input is wrong.
-        ConfigError: the file has no such columns.
+        DataError: an input line is wrong.
+        ConfigError: the file lacks the columns.
     """
     for batch in reader.batches(batch_size * _READ_AHEAD):
         tags: list[dict[str, list[str]]] = [{} for _ in batch]
@@ -70,14 +70,13 @@ def layout(
     form: str,
     overrides: Mapping[str, Any],
 ) -> ColumnLayout:
-    """How a column file is laid out.
+    """The layout of a column file.
 
     Args:
-        run: what `mtl_tf.load` returns.
-        task: the first task that it is read for.
+        run: the return value of `mtl_tf.load`.
+        task: the first task that reads the file.
         form: "conll" or "conllu".
-        overrides: what the user says, by field of the layout; None where
-            nothing.
+        overrides: the user's values by field of the layout; None if not given.
     """
     fields: dict[str, Any] = {}
     described = _described(run, task)
@@ -99,14 +98,14 @@ def tag_columns(
     """The columns of a file that get the tags of tasks.
 
     Args:
-        run: what `mtl_tf.load` returns.
-        tasks: names of the tasks; none where only tokens are read.
+        run: the return value of `mtl_tf.load`.
+        tasks: the tasks' names; none if only tokens are read.
         form: "conll" or "conllu".
-        numbers: of the columns that the user names, by field.
+        numbers: the column numbers that the user gives, by field.
 
     Raises:
-        ConfigError: a task does not tag, nothing tells its column, or a field
-            is unknown.
+        ConfigError: a task does not tag, its column is unknown, or a field is
+            unknown.
     """
     columns = []
     for name in tasks:
@@ -137,17 +136,16 @@ def tag_columns(
 def _own_layout(
     config: Mapping[str, Any], task: TaskDict, form: str
 ) -> tuple[TagLayout, bool]:
-    """Where the tokens and the tags of a file stand, as numbers of columns.
+    """The column numbers of tokens and tags in a file.
 
     Args:
-        config: the run's.
-        task: as the run knows it.
-        form: of the file, "conll" or "conllu".
+        config: the run's config.
+        task: the run's description of the task.
+        form: the file's format, "conll" or "conllu".
 
     Returns:
-        The layout of the task's own files, as far as they have this format,
-        else the usual one; and whether the column of the tags is known by its
-        name.
+        The layout of the task's own files if they have this format, else the
+        default; and whether the tag column is known by name.
     """
     entry = _entry(config, task)
     is_own = "files" in entry and format_of("", entry, FORMATS) == form
@@ -164,12 +162,12 @@ def _own_layout(
 def tags_of_files(
     config: Mapping[str, Any], task: TaskDict, tags: Sequence[str]
 ) -> list[str]:
-    """Tags in the scheme of the task's own files, not of its training.
+    """Converts tags from the scheme of training to that of the task's files.
 
     Args:
-        config: the run's.
-        task: as the run knows it.
-        tags: of a sentence.
+        config: the run's config.
+        task: the run's description of the task.
+        tags: the tags of a sentence.
     """
     if not task["scheme"]:
         return list(tags)
@@ -178,12 +176,12 @@ def tags_of_files(
     if scheme not in span_schemes.SCHEMES:
         scheme = "iob2" if entry.get("train_scheme") else task["scheme"]
     if scheme == task["scheme"]:
-        return list(tags)  # wrong ones, too
+        return list(tags)  # also invalid ones
     return span_schemes.convert(tags, scheme)
 
 
 def known_tags(task: TaskDict) -> frozenset[str]:
-    """The tags that a file of the task may hold, in any scheme."""
+    """The tags that a file of the task may contain, in any scheme."""
     tags = set(task["labels"])
     if task["scheme"]:
         types = span_schemes.types_of(tags)
@@ -193,16 +191,16 @@ def known_tags(task: TaskDict) -> frozenset[str]:
 
 
 def _gives_tags(task: TaskDict) -> bool:
-    """Whether a task's type tags tokens; one of the user's own may, too."""
+    """Whether a task's type, perhaps the user's own, tags tokens."""
     return "conll" in task_types.of(task["type"]).forms
 
 
 def _entry(config: Mapping[str, Any], task: TaskDict) -> Mapping[str, Any]:
-    """A task's entry in the config, if it has one of its own; else {}."""
+    """A task's own entry in the config; {} without one."""
     entries = (e for e in config["tasks"] if isinstance(e, Mapping))
     return next((e for e in entries if e.get("name") == task["name"]), {})
 
 
 def _described(run: Any, name: str) -> TaskDict:
-    """A task as the run knows it."""
+    """The run's description of a task."""
     return next(task for task in run.tasks if task["name"] == name)

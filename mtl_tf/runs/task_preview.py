@@ -1,4 +1,4 @@
-"""Examples and lengths of tasks as a model would read them, without a run."""
+"""Shows a task's examples and lengths as a model reads them."""
 
 import dataclasses
 import functools
@@ -23,7 +23,7 @@ from mtl_tf.tasks.task_statistics import ordered_splits
 from mtl_tf.text.token_columns import ShownToken, TokenColumn
 
 _BATCH = 1024
-# Column of the places that examples have before some are left out.
+# The column of each example's index before some are left out.
 _PLACE = "place"
 
 
@@ -33,12 +33,12 @@ class TextLengths:
 
     Attributes:
         split: its name within the task.
-        texts: names of the texts; several stand one after another.
-        lengths: tokens of each whole text, special ones among them, int64
-            [examples].
-        unknown: share of the tokens that are read and not known.
-        cut: share of the texts that are cut; None where none ever is.
-        left_out: how many of the examples are not trained on, by reason.
+        texts: the texts' names; several are concatenated.
+        lengths: int64 [examples], the tokens of each whole text, including
+            special ones.
+        unknown: the share of unknown tokens among those read.
+        cut: the share of texts that are cut; None if none ever is.
+        left_out: the number of examples not trained on, by reason.
     """
 
     split: str
@@ -54,10 +54,10 @@ class ShownExample:
     """A training example as a model reads it.
 
     Attributes:
-        place: where it stands.
-        raw: its texts by name, as they are given.
-        tokens: of each text, or of several one after another.
-        targets: what is to be told, by name, in words.
+        place: its location.
+        raw: its texts by name, as given.
+        tokens: the tokens of each text, or of concatenated texts.
+        targets: the targets by name, in words.
     """
 
     place: str
@@ -71,9 +71,9 @@ class TaskPreview:
     """What a model would read of a task.
 
     Attributes:
-        name: the task's.
-        texts: of each split and text.
-        examples: the first ones that are trained on.
+        name: the task's name.
+        texts: statistics for each split and text.
+        examples: the first training examples.
     """
 
     name: str
@@ -87,19 +87,19 @@ def previews(
     directories: tuple[str | None, str | None],
     examples: int,
 ) -> list[TaskPreview]:
-    """Encodes the splits of tasks as a training would, and looks at them.
+    """Encodes the splits of tasks as a training would, and describes them.
 
-    The vocabulary is built of the training texts, as it is for a run; what a
-    run would keep in its directory lies in a temporary one.
+    The vocabulary is built from the training texts, as for a run. What a run
+    would keep in its directory is in a temporary one.
 
     Args:
         config: a validated config.
-        tasks: what its `tasks` stand for.
+        tasks: the tasks of the config's `tasks`.
         directories: `data_dir` and `manual_dir`.
-        examples: how many are shown of each task.
+        examples: the number of examples to show for each task.
 
     Raises:
-        MtlError: wrong tasks, options or data, as of a training.
+        MtlError: wrong tasks, options or data, as in a training.
     """
     config = own_files.absolute(json.loads(json.dumps(config)))
     tasks = cut(tasks, config["pipeline"]["fractions"])
@@ -126,7 +126,7 @@ def _groups(
     """The tasks that share a system and a vocabulary."""
     if not config["train_separately"]:
         return [(run_data.system_of(tasks), list(tasks))]
-    # Models of one task each know the words of all, as `training_run` has it.
+    # Single-task models know the words of all tasks, as in `training_run`.
     text = config["text"]
     text["vocabulary_tasks"] = text["vocabulary_tasks"] or config["tasks"]
     groups: dict[System, list[Task]] = {}
@@ -137,7 +137,7 @@ def _groups(
 
 @dataclasses.dataclass(frozen=True)
 class _Reader:
-    """Reads a task as a run does; the attributes are those of the run."""
+    """Reads a task as a run does; the attributes are the run's."""
 
     config: Mapping[str, Any]
     system: System
@@ -171,7 +171,7 @@ class _Reader:
     def _trained_on(
         self, encoded: EncodedSplit
     ) -> tuple[np.ndarray, Mapping[str, int]]:
-        """Places of the examples that are trained on, and of others why not."""
+        """Indices of the training examples, and why others are left out."""
         numbers = Column(np.arange(len(encoded)))
         rest, left_out = self.system.for_training(
             EncodedSplit(encoded.name, {**encoded.columns, _PLACE: numbers}),
@@ -228,7 +228,7 @@ class _Reader:
         if feature.element != LABELS:
             return " ".join(f"{number:g}" for number in np.ravel(value))
         if feature.axes and not feature.time:
-            # One place for each label: whether the example has it.
+            # One place for each label, positive if the example has it.
             value = np.flatnonzero(np.asarray(value) > 0)
         labels = self.task.labels
         names = [
@@ -244,7 +244,7 @@ def _share(mask: np.ndarray) -> float:
 
 
 def _raw(feature: Feature, values: tf.Tensor | tf.RaggedTensor) -> str:
-    """The text of a batch of one example; words stand between spaces."""
+    """The text of a batch of one example; words are joined by spaces."""
     value = values[0].numpy()
     if feature.element == WORDS:
         return " ".join(

@@ -1,4 +1,4 @@
-"""What can teach a run: trained runs, and files of probabilities."""
+"""The teachers of a run: trained runs, and files of probabilities."""
 
 import glob
 import os
@@ -17,37 +17,37 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import runs_of
 from mtl_tf.tasks.task import Task
 
-#: The field that names them.
+#: The config field that names the teachers.
 FIELD = "training.teachers"
 
 
 class Teacher(Protocol):
-    """What knows the probabilities of labels of texts."""
+    """Predicts the label probabilities of texts."""
 
     def knows(self, task: Task) -> bool:
-        """Whether it has been taught the task."""
+        """Whether it was trained on the task."""
 
     def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
         """Probabilities [n, labels], labels in the task's order."""
 
     def mark(self) -> list[Any]:
-        """Of JSON: another one if the teacher has become another."""
+        """A JSON value that changes if the teacher changes."""
 
 
 class Weighted(NamedTuple):
-    """A teacher and how much it counts."""
+    """A teacher and its weight."""
 
     teacher: Teacher
     weight: float
 
 
 def teachers_of(path: str) -> Iterator[Weighted]:
-    """The teachers that an item of `training.teachers` stands for.
+    """The teachers of an item of `training.teachers`.
 
     Their weights sum to 1.
 
     Raises:
-        ConfigError: it is none of what there can be.
+        ConfigError: the item is no teacher.
         RunError: a folder or a file cannot be read.
     """
     if os.path.isfile(path):
@@ -68,7 +68,7 @@ def teachers_of(path: str) -> Iterator[Weighted]:
 
 
 def _of_run(path: str) -> Teacher:
-    """A run that answers by itself, or a baseline's kept probabilities."""
+    """A run that predicts itself, or a baseline's saved probabilities."""
     directory = RunDirectory(path)
     if "baseline" not in directory.read("config.json"):
         return RunTeacher(path)
@@ -83,7 +83,7 @@ def _of_run(path: str) -> Teacher:
 
 
 def _members(path: str) -> list[tuple[str, float]]:
-    """The runs of an ensemble's file with their weights."""
+    """The runs in an ensemble's file, with their weights."""
     value = files.read_json(path)
     try:
         members = [
@@ -101,19 +101,19 @@ def _members(path: str) -> list[tuple[str, float]]:
 
 
 class FileTeacher:
-    """Files of probabilities, of an ensemble or of a baseline.
+    """Files of probabilities, from an ensemble or a baseline.
 
-    Or what another run's teachers said, its folder `teachers`.
+    Also the folder `teachers` of another run, with its teachers' predictions.
 
     Args:
-        folder: of the files.
+        folder: the files' folder.
     """
 
     def __init__(self, folder: str):
         self._folder = folder
 
     def knows(self, task: Task) -> bool:
-        """Whether there is a file of the task."""
+        """Whether there is a file for the task."""
         return os.path.exists(
             probability_files.path_of(self._folder, task.name)
         )
@@ -146,7 +146,7 @@ class FileTeacher:
         return np.concatenate(scores)
 
     def _table(self, task: Task) -> Table:
-        """What is there of a task, labels in its order."""
+        """The probabilities for a task, with labels in its order."""
         unlabelled = os.path.join(self._folder, soft_targets.UNLABELLED)
         parts = []
         for folder in (self._folder, unlabelled):
@@ -164,10 +164,10 @@ class FileTeacher:
 
 
 class RunTeacher:
-    """A trained run, or one of a model for each task.
+    """A trained run, or one with a model for each task.
 
     Args:
-        path: its directory.
+        path: the run's directory.
     """
 
     def __init__(self, path: str):
@@ -196,7 +196,7 @@ class RunTeacher:
         """See `Teacher`.
 
         Raises:
-            ConfigError: the run knows the task with other labels.
+            ConfigError: the run has other labels for the task.
         """
         place = self._place(task)
         if self._loaded is None or self._loaded[0] != place:
@@ -221,7 +221,7 @@ class RunTeacher:
 
 
 def _times(folder: str, *patterns: str) -> list[Any]:
-    """A folder, and when those of its files were written."""
+    """A folder, and the modification times of its matching files."""
     folder = os.path.abspath(folder)
     times = [
         os.stat(path).st_mtime_ns

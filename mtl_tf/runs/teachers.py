@@ -1,10 +1,10 @@
-"""Asks a run's teachers, once, about all texts that it trains on.
+"""Gets the predictions of a run's teachers, once, for all training texts.
 
-Teachers are trained runs, and files of probabilities; several are averaged, as
-`launch.ensemble` does (Hinton et al. 2015, section 3, distil such ensembles).
-What they say is written into the run's folder `teachers`, so that a run which
-continues needs its teachers no more and trains to the same weights. Until all
-is said it is in `teachers.begun`, where a run that was killed goes on.
+Teachers are trained runs, and files of probabilities. Several are averaged, as
+in `launch.ensemble` (Hinton et al. 2015, section 3, distil such ensembles). The
+predictions are saved in the run's folder `teachers`. So a resumed run no longer
+needs its teachers and trains to the same weights. Until they are complete they
+are in `teachers.begun`, from which a killed run resumes.
 """
 
 import os
@@ -43,23 +43,23 @@ def prepare(
     run: RunDirectory,
     directories: tuple[str | None, str | None],
 ) -> None:
-    """Writes what a run's teachers say, unless it is there.
+    """Saves the predictions of a run's teachers, unless they exist.
 
     Args:
-        config: the run's.
+        config: the run's config.
         run: its directory, which it has claimed.
         directories: `data_dir` and `manual_dir`.
 
     Raises:
-        ConfigError: a teacher that is none, that knows other labels, or that
-            knows no task of the run with probabilities; texts without labels
-            that cannot be trained on.
+        ConfigError: something is no teacher, or has other labels, or knows no
+            task of the run with probabilities; or unlabelled texts cannot be
+            trained on.
         RunError: a teacher's files are missing or damaged.
     """
     paths = config["training"]["teachers"]
     begun = run.file(_BEGUN)
     if not paths or run.has(soft_targets.FOLDER):
-        if os.path.isdir(begun):  # A kill came as all was answered.
+        if os.path.isdir(begun):  # Killed after all predictions were made.
             seals.seal(run, soft_targets.FOLDER)
             shutil.rmtree(begun)
         return
@@ -78,7 +78,7 @@ def prepare(
             f"training.distillation.unlabelled must name a split of texts that "
             f"nobody has labelled, got {unlabelled!r}"
         )
-    # Teachers may take hours.
+    # Before the teachers, which may take hours.
     soft_targets.check_storage(config, encoded_cache.on_disk(config, tasks))
     having = [t for t in known if unlabelled and t.has_split(unlabelled)]
     if unlabelled and not having:
@@ -99,7 +99,7 @@ def prepare(
     os.rename(folder, run.file(soft_targets.FOLDER))
     seals.seal(run, soft_targets.FOLDER)
     shutil.rmtree(begun)
-    # Layers of the teachers must not count in the names of the student's.
+    # So that teachers' layers do not affect the names of the student's.
     keras.backend.clear_session()
 
 
@@ -127,10 +127,10 @@ def _can_be_taught(
 def _unlabelled(
     tasks: Sequence[Task], having: Sequence[Task], split: str
 ) -> dict[str, tf.data.Dataset]:
-    """The texts without labels, read once for all teachers, by task.
+    """The unlabelled texts by task, read once for all teachers.
 
     Raises:
-        ConfigError: none is left of a task's.
+        ConfigError: a task has none left.
     """
     if not having:
         return {}
@@ -142,13 +142,13 @@ def _unlabelled(
         if not left:
             raise ConfigError(
                 f"training.distillation.unlabelled: all {texts.left_out} texts "
-                f"of the split {split!r} of {task.name} stand in validation or "
-                "test splits, and may not be trained on: name other texts, or "
-                "leave the split out"
+                f"of the split {split!r} of {task.name} also occur in "
+                "validation or test splits, so training must not use them: "
+                "name other texts, or leave the split out"
             )
         logging.info(
-            "%s: %s texts without labels%s; %s that stand in validation or "
-            "test splits left out",
+            "%s: %s texts without labels%s; left out: %s that also occur in "
+            "validation or test splits",
             task.name,
             f"{left:,}",
             " (spaced as in the treebank)" * bool(texts.spaced),
@@ -159,11 +159,11 @@ def _unlabelled(
 
 
 def _begin(begun: str, teachers: Sequence[Weighted]) -> str:
-    """The folder of answers, in which there are those of these teachers only.
+    """The folder of predictions, which holds those of these teachers only.
 
     Args:
-        begun: the folder around it.
-        teachers: who is asked.
+        begun: its parent folder.
+        teachers: the teachers.
     """
     path = os.path.join(begun, "asked.json")
     marks = [[member.weight, *member.teacher.mark()] for member in teachers]
@@ -180,7 +180,7 @@ def _ask(
     teachers: Sequence[Weighted],
     questions: Sequence[tuple[str, Task, tf.data.Dataset]],
 ) -> None:
-    """Writes answers about examples of tasks into folders, where they lack."""
+    """Saves the missing predictions for examples of tasks in folders."""
     began, answered = time.monotonic(), 0
     for number, (folder, task, examples) in enumerate(questions):
         keys = np.concatenate(
@@ -208,7 +208,7 @@ def _ask(
 
 
 def _has_answers(folder: str, task: Task, keys: np.ndarray) -> bool:
-    """Whether the answers about these texts were written before a kill."""
+    """Whether these texts' predictions were saved before a kill."""
     if not os.path.exists(probability_files.path_of(folder, task.name)):
         return False
     known = probability_files.read(folder, task.name)
@@ -223,7 +223,7 @@ def _asked(
     examples: tf.data.Dataset,
     keys: np.ndarray,
 ) -> Table:
-    """The mean of what the teachers say of examples."""
+    """The mean of the teachers' predictions for examples."""
     mean, total = 0.0, 0.0
     for teacher, weight in teachers:
         if weight and teacher.knows(task):

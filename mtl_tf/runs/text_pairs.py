@@ -1,4 +1,4 @@
-"""Predictions of pairs of texts."""
+"""Predictions for pairs of texts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from mtl_tf.tasks.task import Task
 
 
 class PairPrediction(TextPrediction):
-    """Predictions of two texts: a mixin before the type of one text."""
+    """A mixin for predictions on two texts, before the single-text type."""
 
     def inputs(self, task: Task, split: str) -> list[dict[str, str]]:
         """Both texts of the examples, by name."""
@@ -26,5 +26,5 @@ class PairPrediction(TextPrediction):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """As the task's own files: there is no short form for pairs."""
+        """Reads a file like the task's own; pairs have no short form."""
         return PredictionType.read_file(self, path, task, entry)

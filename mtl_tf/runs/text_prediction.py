@@ -1,4 +1,4 @@
-"""Predictions of whole texts, from one forward pass."""
+"""Predictions for whole texts, from one forward pass."""
 
 import abc
 from collections.abc import Mapping, Sequence
@@ -22,11 +22,10 @@ def features_of(task: TaskDict) -> tuple[Feature, ...]:
 
 
 class TextPrediction(PredictionType):
-    """Predictions of examples that are texts, with a target each.
+    """Predictions for examples that are texts with one target each.
 
-    A mapping with the text features is an example, whatever else it has; so
-    is a string where there is one text, and a list of strings where there are
-    several.
+    An example is a mapping with the text features; other keys are ignored. With
+    one text it may also be a string, and with several a list of strings.
     """
 
     outputs = {"prediction": False, "scores": False, "loss": False}
@@ -57,11 +56,11 @@ class TextPrediction(PredictionType):
         )
 
     def asked(self, task: TaskDict) -> tuple[str, ...]:
-        """The texts of an example."""
+        """The text features of an example."""
         return tuple(feature.name for feature in inputs(features_of(task)))
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
-        """The line; of several texts its parts between tabs."""
+        """The line, or, for several texts, its tab-separated parts."""
         names = self.asked(task)
         if len(names) == 1:
             return {names[0]: line}
@@ -81,7 +80,7 @@ class TextPrediction(PredictionType):
     def prediction(
         self, task: TaskDict, outputs: Outputs, number: int
     ) -> dict[str, Any]:
-        """What is said of example `number`, plain values for JSON."""
+        """The prediction for example `number`, as JSON values."""
 
     def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
         """The column of the target."""

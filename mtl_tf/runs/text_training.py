@@ -1,4 +1,4 @@
-"""Training on texts without labels, which goes on where it was stopped."""
+"""Training on unlabelled texts, which can be stopped and resumed."""
 
 import contextlib
 import dataclasses
@@ -30,18 +30,19 @@ SETTINGS_FILE = "pretraining.json"
 
 @dataclasses.dataclass(frozen=True)
 class TextTraining:
-    """How something is learnt from texts.
+    """Options of training on texts.
 
     Attributes:
-        length: of a block, in pieces or words.
-        batch_size: blocks in a batch.
-        accumulate_steps: batches of an update.
-        steps: updates.
-        learning_rate: the highest.
-        warmup: share of the steps in which it comes from 0; then it goes to 0.
-        evaluate_every: steps between evaluations.
-        held_out: share of the texts that are not trained on, but scored.
-        seed: of whatever is drawn.
+        length: the length of a block, in pieces or words.
+        batch_size: the blocks of a batch.
+        accumulate_steps: the batches of an update.
+        steps: the number of updates.
+        learning_rate: the highest learning rate.
+        warmup: the share of steps in which the rate rises from 0; then it falls
+            to 0.
+        evaluate_every: the steps between evaluations.
+        held_out: the share of texts that are scored, not trained on.
+        seed: the seed of all random draws.
     """
 
     length: int = 128
@@ -69,7 +70,7 @@ class TextTraining:
 
     @property
     def blocks_of_step(self) -> int:
-        """Blocks of an update."""
+        """The number of blocks of an update."""
         return self.batch_size * self.accumulate_steps
 
     def optimizer(
@@ -79,7 +80,7 @@ class TextTraining:
         options: dict[str, Any],
         slices: Sequence[int] | None = None,
     ) -> keras.optimizers.Optimizer:
-        """Clips gradients at norm 1; the rate comes from 0 and goes to 0."""
+        """Clips gradients at norm 1; the rate rises from 0 and falls to 0."""
         warmup = round(self.warmup * self.steps)
         optimizer = make_optimizer(
             {"name": name, "options": options},
@@ -97,13 +98,13 @@ class TextTraining:
 
 
 class Learner(Protocol):
-    """What learns from texts.
+    """Something that learns from texts.
 
     Attributes:
         model: maps a batch to a loss.
-        variables: of it, which are trained.
-        optimizer: configured for them.
-        blocks: how many there are to train on.
+        variables: its trainable variables.
+        optimizer: the optimizer, configured for them.
+        blocks: the number of training blocks.
     """
 
     model: keras.Model
@@ -115,10 +116,10 @@ class Learner(Protocol):
         """The batches of steps; see `text_blocks.batches`."""
 
     def perplexity(self) -> float:
-        """Of the held-out texts: exp of the mean loss of what is told."""
+        """The perplexity of the held-out texts: exp of the mean loss."""
 
     def save(self, folder: str, results: Mapping[str, float]) -> None:
-        """Writes what was learnt into a new folder; see `train`."""
+        """Writes the learnt weights to a new folder; see `train`."""
 
 
 def train(
@@ -127,25 +128,25 @@ def train(
     output: str,
     begin: Callable[[str], Learner],
 ) -> dict[str, float]:
-    """Trains, and writes what has the lowest held-out perplexity.
+    """Trains, and writes the weights with the lowest held-out perplexity.
 
-    What it has come to is kept in the folder `OUTPUT.training`: a call that
-    was stopped goes on from there.
+    The state is kept in the folder `OUTPUT.training`, from which a stopped call
+    resumes.
 
     Args:
-        texts: what is trained and scored on, which tells this training from
-            others in the folder.
-        options: checked already; another training has others.
-        output: the folder to make, which must not be there yet.
-        begin: makes what learns, from the folder `OUTPUT.training`, where it
-            may keep what costs time to make.
+        texts: the training and held-out texts; they distinguish this training
+            from others in the folder.
+        options: checked options; another training has others.
+        output: the folder to create.
+        begin: makes the learner from the folder `OUTPUT.training`, where it may
+            cache what is slow to make.
 
     Returns:
-        "before" and "after", held-out perplexities, and "step", where the
-        second was reached.
+        "before" and "after", held-out perplexities, and "step", the step of the
+        latter.
 
     Raises:
-        MtlError: another training in the folder, or what `begin` raises.
+        MtlError: another training is in the folder, or `begin` raises it.
         Diverged: the loss is not finite.
         Interrupted: a signal came; the state is saved.
     """
@@ -172,10 +173,10 @@ def train(
 
 
 def held_out(count: int, options: TextTraining) -> list[np.ndarray]:
-    """Places of the texts to train on, and of those that are held out.
+    """Indices of the training texts, and of the held-out texts.
 
     Raises:
-        DataError: there are too few.
+        DataError: there are too few texts.
     """
     if count < 2:
         raise DataError(
@@ -191,9 +192,9 @@ def held_out(count: int, options: TextTraining) -> list[np.ndarray]:
 def _claimed(
     state: str, texts: Iterable[str], options: TextTraining
 ) -> Iterator[None]:
-    """Writes down what is trained; refuses to go on with something else.
+    """Records the training; refuses to resume with other options.
 
-    A training that is refused inside it leaves nothing.
+    A training that is refused inside the block leaves no files.
     """
     digest = hashlib.blake2b(digest_size=16)
     for text in texts:
@@ -229,7 +230,7 @@ def _train(
     options: TextTraining,
     strategy: tf.distribute.Strategy,
 ) -> dict[str, float]:
-    """Trains to the end from wherever it was; see `train`."""
+    """Trains to the end from the current step; see `train`."""
     model, weighting = learner.model, make_loss_weighting("static", [1.0])
     with strategy.scope():
         checkpoints = Checkpoints(state, model, learner.optimizer, weighting, 1)
@@ -270,12 +271,12 @@ def _train(
 
 
 def perplexity(loss: float, counted: float) -> float:
-    """exp of a mean loss; one beyond all numbers is of who diverged."""
+    """exp of a mean loss, capped; only diverged trainings reach the cap."""
     return math.exp(min(loss / max(counted, 1.0), 700.0))
 
 
 def _record(entry: dict[str, Any]) -> None:
-    # There is no loss where no word of these steps was to be told.
+    # Without a predicted word in these steps there is no loss.
     loss = entry["train_loss"].get("texts")
     logging.info(
         "Step %d: training loss %s, held-out perplexity %.2f",

@@ -1,4 +1,4 @@
-"""The tasks of a trained run, with the data that they were trained on."""
+"""The tasks of a trained run, with their data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,20 +16,20 @@ def resolve(
     data_dir: str | None = None,
     manual_dir: str | None = None,
 ) -> dict[str, Task]:
-    """The tasks of a run, by name, with labels numbered as in training.
+    """The tasks of a run, by name, with label ids as in training.
 
-    Those that an entry of the config does not list are of its files, which
-    may have others by now.
+    Labels that the config's entry does not list come from its files, which may
+    have changed.
 
     Args:
-        run_directory: for errors.
-        config: the run's.
-        described: the tasks as `labels.json` has them.
-        data_dir: where prepared datasets are.
-        manual_dir: where the corpora are.
+        run_directory: for error messages.
+        config: the run's config.
+        described: the tasks in `labels.json`.
+        data_dir: the directory of prepared datasets.
+        manual_dir: the directory of the corpora.
 
     Raises:
-        RunError: a task has other labels than it was trained on.
+        RunError: a task's labels differ from those it was trained on.
         MtlError: its data cannot be read.
     """
     entries = config["tasks"]
@@ -70,7 +70,7 @@ def _of_entries(
 def _changed(
     tasks: Mapping[str, Task], trained: Mapping[str, Mapping]
 ) -> list[str]:
-    """The tasks whose labels are not those of the training."""
+    """The tasks whose labels differ from those in training."""
     return [
         name
         for name, task in tasks.items()
@@ -79,6 +79,6 @@ def _changed(
 
 
 def _fixed_fields(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of an entry that number labels as they are in a run."""
+    """Entry fields that give the labels the same ids as in a run."""
     task_type = task_types.of(task["type"])
     return task_type.fixed_fields(task["labels"], task)

@@ -1,4 +1,4 @@
-"""Training a run from its config to its results, in one call."""
+"""Trains a run from its config to its results, in one call."""
 
 import contextlib
 import dataclasses
@@ -49,14 +49,14 @@ Beside = Callable[[run_data.RunData, list[dict[str, Any]], int], None]
 
 @dataclasses.dataclass(frozen=True)
 class _Session:
-    """What a training has beside its config and directory; see `train`.
+    """The arguments of a training besides config and directory; see `train`.
 
     Attributes:
         directories: `data_dir` and `manual_dir`.
-        strategy: where it computes.
+        strategy: the distribution strategy.
         clean: the clean parts of the config's group.
         beside: adds to the scores of splits.
-        callbacks: told of the training.
+        callbacks: called during training.
     """
 
     directories: tuple[str | None, str | None]
@@ -78,27 +78,27 @@ def train(
 ) -> dict[str, Any]:
     """Trains, evaluates and writes the results of a run.
 
-    A run that was stopped continues from its last checkpoint; a finished one
-    returns its results.
+    A stopped run resumes from its last checkpoint; a finished one returns its
+    results.
 
     Args:
         config: the fields of `mtl_tf.configs.base.default_config`.
         model_dir: the run directory.
-        data_dir: where prepared datasets are kept.
-        manual_dir: where the corpora's own files are.
+        data_dir: the directory of prepared datasets.
+        manual_dir: the directory of the corpora's own files.
         strategy: see `mtl_tf.training.strategies`.
         clean: the clean parts of the config's group, for callers with many
-            runs: reading the group takes longer than scoring one of them.
-        beside: adds to the scores of splits what stands beside them, such as
-            `mtl_tf.baselines.yardsticks.add`: called with the run's data,
+            runs: reading the group takes longer than scoring a run.
+        beside: adds baseline scores to the scores of splits, such as
+            `mtl_tf.baselines.yardsticks.add`. It is called with the run's data,
             the scores of each split and the seed.
-        callbacks: told of the training as it goes, beside TensorBoard; not
-            of a run that was finished before.
+        callbacks: called during training, in addition to TensorBoard; not
+            called for a run that was already finished.
 
     Returns:
         The contents of `results.json`: the structure of
         `mtl_tf.evaluation.evaluator.evaluate` for the first of
-        `evaluation.splits`, with `other_splits` and facts of the `run`.
+        `evaluation.splits`, with `other_splits` and facts about the `run`.
 
     Raises:
         MtlError: a mistake in the config, the data or the run directory.
@@ -107,7 +107,7 @@ def train(
     config = own_files.absolute(json.loads(json.dumps(config)))
     directories = (data_dir, manual_dir)
     clean = clean or CleanParts.of_config(config, *directories)
-    # First of all: workers have to meet before TensorFlow runs anything.
+    # First, as workers must connect before TensorFlow runs anything.
     chosen = make_strategy(strategy)
     callbacks = [TensorBoard(), *callbacks]
     session = _Session(directories, chosen, clean, beside, callbacks)
@@ -116,7 +116,7 @@ def train(
 
 
 def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
-    """Refuses tasks that an evaluation would find it cannot score."""
+    """Refuses tasks that the evaluation could not score."""
     checking.check_scored(tasks, splits)
     for task in tasks:
         for split in dict.fromkeys(("validation", *splits)):
@@ -124,16 +124,16 @@ def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
 
 
 def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
-    """Refuses wrong options of the config's choices, such as of its scheme.
+    """Refuses wrong options of the config's choices, such as its scheme.
 
-    Reads no data.
+    It reads no data.
 
     Args:
         config: the plain config.
-        tasks: what its `tasks` stand for.
+        tasks: the tasks of its `tasks`.
 
     Raises:
-        ConfigError: one is wrong, or the tasks do not go together.
+        ConfigError: an option is wrong, or the tasks do not go together.
     """
     if config["train_separately"]:
         for system in {systems.of_type(task.type) for task in tasks}:
@@ -166,7 +166,7 @@ def _train(
                 _check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
             run.claim(config)
-            if config["train_separately"]:  # else its data are loaded
+            if config["train_separately"]:  # otherwise its data are loaded
                 seals.note_code(run, config)
             return run.has("results.json")
 
@@ -208,13 +208,13 @@ def _train_separately(
     run: RunDirectory,
     session: _Session,
 ) -> dict[str, Any]:
-    """Trains a model for every task, each in a run directory of its own."""
+    """Trains a model for every task, each in its own run directory."""
     collected = []
     tasks = registry.resolve(config["tasks"], *session.directories)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
-    # The words of a joint model: with those of its own texts alone, a
-    # single one would have to do without many of the pretrained vectors.
+    # The vocabulary of a joint model. With that of its own texts alone, a
+    # single-task model would lack many of the pretrained vectors.
     known = config["text"]["vocabulary_tasks"] or config["tasks"]
     for number, (task, entry) in enumerate(zip(tasks, entries)):
         logging.info("Task %d of %d: %s", number + 1, len(tasks), task.name)
@@ -240,7 +240,7 @@ def _train_separately(
             **run_results.parameters_of(about),
             "models": len(tasks),
             "validation_mean": sum(scores) / len(scores),
-            # Runs of older versions do not say how many they took.
+            # Runs of older versions do not record their number of steps.
             "steps": sum(run.get("steps", 0) for run in about),
             "wall_time": sum(run["wall_time"] for run in about),
         },
@@ -257,7 +257,7 @@ def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 
 def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
-    """The `training` of a config for a model of one of so many tasks."""
+    """The `training` of a config for a model of one of `tasks` tasks."""
     if not training["share_steps"]:
         return dict(training)
     shared = ("steps", "min_steps", "evaluate_every")
@@ -272,7 +272,7 @@ def _train_jointly(
     run: RunDirectory,
     session: _Session,
 ) -> dict[str, Any] | None:
-    """Trains one model on all tasks; only the chief has results."""
+    """Trains one model on all tasks; only the chief returns results."""
     workers = Workers(session.strategy)
     service = _service(config, run)
 
@@ -329,7 +329,7 @@ def _train_jointly(
 
 
 def _chosen(model: TaskModel, names: Sequence[str]) -> dict[str, Any]:
-    """What was chosen for tasks on validation examples, if anything was."""
+    """What was chosen for tasks on validation examples, if anything."""
     shares = {name: model.chosen(n) for n, name in enumerate(names)}
     shares = {
         name: value for name, value in shares.items() if value is not None
@@ -340,10 +340,10 @@ def _chosen(model: TaskModel, names: Sequence[str]) -> dict[str, Any]:
 def _validation_mean(
     run: RunDirectory, stages: Sequence[stage_plan.Stage]
 ) -> float:
-    """The best validation score of the weights that a run ends with.
+    """The best validation score of a run's final weights.
 
-    Of one stage for all tasks it is that stage's, of one for each task the
-    mean of theirs.
+    With one stage for all tasks it is that stage's score, with one stage per
+    task the mean of theirs.
     """
     scores = [
         run.read(os.path.join(stage.folder, "best", "best.json"))["score"]
@@ -355,7 +355,7 @@ def _validation_mean(
 def _service(
     config: Mapping[str, Any], run: RunDirectory
 ) -> DataService | None:
-    """The tf.data service of `pipeline.service`; its dispatcher answers."""
+    """The tf.data service of `pipeline.service`, if its dispatcher answers."""
     address = config["pipeline"]["service"]
     if not address:
         return None

@@ -1,4 +1,4 @@
-"""Translating splits and texts with a trained model, for scores and answers."""
+"""Translates splits and texts with a trained model."""
 
 import dataclasses
 import functools
@@ -20,15 +20,15 @@ from mtl_tf.text.translation import TranslationText
 
 @dataclasses.dataclass(frozen=True)
 class Decoding(SearchOptions):
-    """How translations are looked for.
+    """Options of the search for translations.
 
     Attributes:
-        replace_unknown: write, in place of an unknown word, the source word
-            that was attended to most.
-        max_length: the most tokens of a translation, with its end; 0 for ten
-            more than twice those of its source.
-        alignments: tell which source word each word of the best translation
-            attended to most.
+        replace_unknown: replace an unknown word by the source word with the
+            most attention.
+        max_length: the most tokens of a translation, including its end; 0 for
+            twice the tokens of its source plus ten.
+        alignments: return, for each word of the best translation, the source
+            word with the most attention.
 
     Raises:
         ConfigError: a value is wrong.
@@ -48,7 +48,7 @@ class Decoding(SearchOptions):
 
     @property
     def limit(self) -> int | tuple[int, int]:
-        """`max_length` as `MultiTargetModel.translate` takes it."""
+        """`max_length` in the form of `MultiTargetModel.translate`."""
         return self.max_length or (2, 10)
 
 
@@ -56,13 +56,13 @@ class Translations(NamedTuple):
     """The translations of n sources.
 
     Attributes:
-        texts: n lists of `n_best` translations, the best first, all
-            different; "" where the search found fewer.
-        scores: float32 [n, n_best]; minus infinity there.
+        texts: n lists of `n_best` translations, the best first, all different;
+            "" if the search found fewer.
+        scores: float32 [n, n_best]; minus infinity if fewer were found.
         words: the ids of the words of each best translation; empty without
             `Decoding.alignments`.
-        aligned: likewise the place of the source's token that each of these
-            words attended to most, from 0.
+        aligned: for each of these words, the index of the source token with the
+            most attention, from 0.
     """
 
     texts: list[list[str]]
@@ -72,12 +72,12 @@ class Translations(NamedTuple):
 
 
 class Translator:
-    """Translates into the languages of a run.
+    """Translates into the target languages of a run.
 
     Args:
         model: the trained model.
-        text: the texts of the run's languages.
-        decoding: how.
+        text: the run's encoders.
+        decoding: the search options.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Translator:
     ):
         self.model, self.text, self.decoding = model, text, decoding
         self._decoders = [TextDecoder(text.target(p)) for p in model.pairs]
-        # For calls from Python: step by step they take longer than a search.
+        # Traced: run eagerly, they would take longer than the search.
         self._traced = [
             tf.function(decoder, reduce_retracing=True, autograph=False)
             for decoder in self._decoders
@@ -97,7 +97,7 @@ class Translator:
 
     @property
     def tables(self) -> list[Any]:
-        """The tables that an export has to track, beside the texts' own."""
+        """The tables, besides the encoders', that an export must track."""
         return [table for decoder in self._decoders for table in decoder.tables]
 
     def translate(
@@ -108,8 +108,8 @@ class Translator:
         Args:
             pair: the pair's number.
             sources: n arrays int [tokens], the ids of each.
-            words: the sources' written tokens, ragged string [n, None];
-                needed where unknown words are replaced.
+            words: the sources' tokens as text, ragged string [n, None]; needed
+                to replace unknown words.
         """
         texts, written, aligned = ([[]] * len(sources) for _ in range(3))
         scores = np.zeros([len(sources), self.decoding.n_best], np.float32)
@@ -140,16 +140,15 @@ class Translator:
         Args:
             pair: the pair's number.
             tokens: int32 [B, T], the sources' ids; 0 is padding.
-            words: string [B, T], their written tokens and "" as padding;
-                needed where unknown words are replaced.
+            words: string [B, T], their tokens as text, "" is padding; needed to
+                replace unknown words.
 
         Returns:
-            "translations" string [B, n_best] and their "scores" float32
-            [B, n_best], as `Translations` has them. With
-            `Decoding.alignments` also the "words" string [B, U] of the best
-            one, "" behind the last, and "alignment" int32 [B, U], the place
-            of the source's token that each attended to most; -1 behind the
-            last.
+            "translations" string [B, n_best] and "scores" float32 [B,
+            n_best], as in `Translations`. With `Decoding.alignments` also
+            "words" string [B, U] of the best one, "" after the last word,
+            and "alignment" int32 [B, U], the index of the source token with
+            the most attention; -1 after the last word.
         """
         hypotheses = self._hypotheses(pair, tokens)
         texts, scores = self._texts(pair, hypotheses, words)
@@ -198,10 +197,10 @@ class Translator:
         Args:
             pair: the pair's number.
             sources: n arrays int [tokens], the ids of each.
-            targets: n arrays int [tokens], the ids of each and the end's.
+            targets: n arrays int [tokens], the ids of each, with the end's id.
 
         Returns:
-            n arrays float32 [tokens], the end's last.
+            n arrays float32 [tokens], the last value that of the end.
         """
         if pair not in self._traced_likelihoods:
             self._traced_likelihoods[pair] = tf.function(
@@ -229,9 +228,8 @@ class Translator:
 
         Args:
             pair: the pair's number.
-            split: encoded, n sources.
-            texts: the sources as they stand in the files; needed where
-                unknown words are replaced.
+            split: the encoded split of n sources.
+            texts: the sources as in the files; needed to replace unknown words.
         """
         column = split.columns["tokens"]
         words = self.text.source.tokenizer(texts) if len(texts) else None
@@ -241,7 +239,7 @@ class Translator:
 
 
 def several(texts: Sequence[str], scores: Sequence[float]) -> dict[str, Any]:
-    """The "translations" that were found, with their "scores".
+    """The "translations" that the search found, with their "scores".
 
     Args:
         texts, scores: a row of `Translations`.

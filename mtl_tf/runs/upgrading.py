@@ -1,8 +1,8 @@
-"""Files of older run directories, made what today's code writes.
+"""Converts files of older run directories to today's form.
 
-`RunDirectory.read` passes every file through `upgraded`, so that no other
-code knows what older versions wrote. Configs are stamped with the version of
-their fields, because a scheme's options may be left out at any time.
+`RunDirectory.read` passes every file through `upgraded`, so no other code knows
+older forms. Configs have a version of their fields, because a missing option of
+a scheme does not tell the version.
 """
 
 import os
@@ -16,11 +16,11 @@ VERSION = fields.VERSION
 
 
 def stamped(name: str, value: Any) -> Any:
-    """What is written into a file for a value of today: says its version.
+    """Adds the version to a value that is to be written.
 
     Args:
-        name: of the file in its run directory.
-        value: what today's code makes.
+        name: the file's name in its run directory.
+        value: the value, in today's form.
     """
     name = os.path.basename(name)
     if name in _OF_CONFIGS:
@@ -31,12 +31,12 @@ def stamped(name: str, value: Any) -> Any:
 
 
 def upgraded(name: str, value: Any) -> Any:
-    """The contents of a file as today's code would have written them.
+    """The contents of a file in today's form.
 
     Args:
-        name: of the file in its run directory.
-        value: what was read of it, or `stamped` is to be written into it:
-            what is of today stays as it is, but for fields that it leaves out.
+        name: the file's name in its run directory.
+        value: the contents read, or a value that `stamped` is to write. A value
+            in today's form is unchanged, except for missing fields.
     """
     upgrade = _UPGRADES.get(os.path.basename(name))
     return upgrade(value) if upgrade and isinstance(value, Mapping) else value
@@ -50,7 +50,7 @@ def _labels(labels: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _data(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The axes had no names: one was of texts, two of pairs of languages."""
+    """Older axes had no names: one axis for texts, two for translation."""
     if "axes" in data or "boundaries" not in data:
         return dict(data)
     pairs = isinstance(data["boundaries"][0], list)
@@ -74,7 +74,7 @@ def _with_config(value: Mapping[str, Any]) -> dict[str, Any]:
     return {**value, "config": config_of_today(value["config"])}
 
 
-# File -> what makes its contents those of today.
+# File name to what converts its contents to today's form.
 _OF_CONFIGS = ("config.json", "sweep_config.json")
 _WITH_CONFIG = ("transfer.json",)
 _UPGRADES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {

@@ -1,1 +1,1 @@
-"""What a task is, where its examples come from, and tasks by name."""
+"""Tasks, the sources of their examples, and look-up of tasks by name."""

@@ -1,17 +1,17 @@
-"""Examples in batches, whatever their shapes."""
+"""Batches of examples of any shape."""
 
 import tensorflow as tf
 
 
 def batched(dataset: tf.data.Dataset, size: int) -> tf.data.Dataset:
-    """Batches of examples, ragged where a shape is open.
+    """Batches examples; the batch is ragged where a shape is open.
 
-    As `Dataset.ragged_batch`, which traces a function for every dataset, also
-    where all shapes are known.
+    Like `Dataset.ragged_batch`, which however traces a function for every
+    dataset, even if all shapes are known.
 
     Args:
-        dataset: examples.
-        size: of them in a batch, at most.
+        dataset: the examples.
+        size: the largest number of examples in a batch.
     """
     is_open = any(
         isinstance(spec, tf.TensorSpec) and not spec.shape.is_fully_defined()

@@ -1,4 +1,4 @@
-"""Whether what is to be scored has labels, before a long training."""
+"""Checks before a long training that the scored splits have labels."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,14 +7,14 @@ import numpy as np
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.task import Task
 
-_FIRST = 1024  # examples whose labels are looked at
+_FIRST = 1024  # examples whose labels are checked
 
 
 def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
     """Refuses splits that cannot be scored, before hours of training.
 
-    Where each text has one label the first texts are looked at: released test
-    sets without labels have none at all.
+    If each text has one label, only the first texts are checked: a test set
+    released without labels has none at all.
 
     Args:
         tasks: the tasks of a run.
@@ -43,7 +43,7 @@ def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
 
 
 def check_labelled(task: str, split: str, labels: Sequence[int]) -> None:
-    """Raises `DataError` where labels are -1, which stands for none."""
+    """Raises `DataError` if labels are -1, which means unlabelled."""
     missing = int(np.sum(np.asarray(labels) < 0))
     if missing:
         raise DataError(

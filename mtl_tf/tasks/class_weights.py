@@ -1,4 +1,4 @@
-"""Factors of the losses of rare and of frequent labels."""
+"""Factors of the losses of labels, for rare and frequent labels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,17 +19,18 @@ def of_entry(
     """The factor of each label's loss, in the order of the labels.
 
     Args:
-        entry: of a task whose examples have one label each. `class_weights`
-            is "balanced", a mapping from labels to positive numbers (those
-            that it leaves out have 1), or missing.
-        source: of the task.
+        entry: the config entry of a task with one label for each example.
+            `class_weights` is "balanced", or a mapping from labels to positive
+            numbers (1 for labels that it leaves out), or missing.
+        source: the task's source.
         target: the feature that is the label.
 
     Returns:
-        Of "balanced" n / (K n_c) for a label that n_c of the n training
-        examples have, of K labels: every label has the same part in the loss,
-        whose mean stays as large as it was. A label without examples has 1.
-        None where nothing is given.
+        "balanced" gives n / (K n_c) to a label with n_c of the n training
+        examples, where K is the number of labels. So every label has the
+        same share of the loss, and the mean factor of an example is 1. A
+        label without examples has 1. None if the entry has no
+        `class_weights`.
 
     Raises:
         ConfigError: a wrong value, or "balanced" without a training split.
@@ -63,7 +64,7 @@ def _balanced(
     ids = np.array([int(example[target]) for example in examples], int)
     counts = np.bincount(ids[ids >= 0], minlength=len(source.labels))
     weights = counts.sum() / (len(counts) * np.maximum(counts, 1))
-    # Rounded, so that files hold few digits.
+    # Rounded to keep the digits in files few.
     return [
         float(f"{weight:.6g}") if count else 1.0
         for weight, count in zip(weights, counts)

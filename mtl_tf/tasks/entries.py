@@ -1,4 +1,4 @@
-"""From a config entry to a task."""
+"""Makes tasks from config entries."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,9 +29,9 @@ def task_of_entry(
     """Makes the task that a config entry describes.
 
     Args:
-        entry: `name`, `type` ("classification" if not given), either `files`
-            of one's own or a TFDS `dataset`, `metrics`, `loss_weight`, and
-            what the type takes: see the classes in `mtl_tf.tasks.task_types`.
+        entry: `name`; `type` ("classification" by default); `files` of your own
+            or a TFDS `dataset`; `metrics`; `loss_weight`; and the fields of the
+            type, see the classes in `mtl_tf.tasks.task_types`.
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
 
     Raises:
@@ -68,8 +68,8 @@ def _task(
         built_in = set(metrics) - set(own_metrics.places(own_settings))
         task_type.check_metrics([m for m in metrics if m in built_in], settings)
         settings = {**settings, **own_settings}
-    # Tasks on one file share what reads it: no other trains on what one holds
-    # out.
+    # Tasks on one file hold out the same rows, so that none trains on what
+    # another holds out.
     by_file = "files" in entry
     texts = task_type.features(labels, settings) if by_file else ()
     source, splits = with_validation(name, source, splits, task_type, texts)
@@ -101,10 +101,10 @@ def _check_fields(entry: Mapping[str, Any], task_type: TaskType) -> None:
 def task_of_member(
     name: str, member: Member, data_dir: str, manual_dir: str
 ) -> Task:
-    """Makes a task of a group, whose corpus is prepared when it is read.
+    """Makes a task of a group; its corpus is prepared when first read.
 
     Raises:
-        DataError: the labels have to be read from data that are missing.
+        DataError: the labels must be read from data that are missing.
     """
     task_type = task_types.of(member.type)
     entry = {"name": name, "dataset": member.dataset, **member.fields}
@@ -133,13 +133,13 @@ def with_validation(
     task_type: TaskType,
     texts: Sequence[Feature] = (),
 ) -> tuple[Source, dict[str, str]]:
-    """Holds a part of the training split out if there is no validation split.
+    """Holds out a part of the training split if validation is missing.
 
-    It is a tenth, but not more than `task_type.most_held_out`. With `texts`,
-    the features of the task, it is drawn by the texts.
+    The part is a tenth, but at most `task_type.most_held_out` examples. If
+    `texts`, the task's features, are given, the texts decide the draw.
 
     Returns:
-        The source and splits to use; as they were if nothing is missing.
+        The source and splits to use; unchanged if nothing is missing.
     """
     if "validation" in splits or "train" not in splits:
         return source, dict(splits)
@@ -159,11 +159,11 @@ def name_of(entry: Mapping[str, Any]) -> str:
     """The name of an entry's task.
 
     Raises:
-        ConfigError: it has none, or none that a folder may have.
+        ConfigError: it has no name, or one that no folder can have.
     """
     name = entry.get("name")
     if isinstance(name, str) and len(name) > _LONGEST:
-        # A file is called after it, with endings and temporary marks.
+        # Files are named after the task, with endings and temporary marks.
         raise ConfigError(
             f"a task's name must have at most {_LONGEST} characters, got "
             f"{len(name)}: {name[:40]!r}..."

@@ -1,4 +1,4 @@
-"""Declared features: what the examples of a task consist of."""
+"""Declared features: the parts of a task's examples."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -7,10 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 INPUT, TARGET = "input", "target"
-#: Element types of strings: a text that is still to be split along its time
-#: axis, and words that are given, one for each place of it.
+#: Element types of strings: a text, which is yet to be split along its time
+#: axis, or given words, one for each place of the axis.
 TEXT, WORDS = "text", "words"
-#: Element types of numbers: numbers of labels, and any numbers.
+#: Element types of numbers: label ids, or any numbers.
 LABELS, NUMBERS = "labels", "numbers"
 
 Axis = str | int
@@ -20,18 +20,18 @@ Axis = str | int
 class Feature:
     """One feature of a task's examples.
 
-    Buckets, stores, padding, token budgets, digests and what an export takes
+    Buckets, stores, padding, token budgets, digests and an export's inputs
     follow from it.
 
     Attributes:
         name: its key in an example.
         role: `INPUT` or `TARGET`.
-        element: `TEXT`, `WORDS`, `LABELS` (int64 in examples, int32 in
-            batches; -1 for none) or `NUMBERS` (float32).
-        axes: names of time axes, each of which has a length of its own in
-            every example, and sizes of fixed axes. Features on the same time
-            axis are as long as each other; inputs of texts on the same axis
-            stand there one after the other, with a separator between them.
+        element: `TEXT`, `WORDS`, `LABELS` (int64 in examples, int32 in batches;
+            -1 for none) or `NUMBERS` (float32).
+        axes: names of time axes and sizes of fixed axes. Each example has its
+            own length of each time axis. Features on the same time axis have
+            the same length. Input texts on the same axis are joined, with a
+            separator between them.
     """
 
     name: str
@@ -41,28 +41,28 @@ class Feature:
 
     @property
     def time(self) -> str:
-        """Its time axis; "" if it has none."""
+        """The name of its time axis; "" if it has none."""
         names = [axis for axis in self.axes if isinstance(axis, str)]
         return names[0] if names else ""
 
     @property
     def is_string(self) -> bool:
-        """Whether it is made of strings."""
+        """Whether its elements are strings."""
         return self.element in (TEXT, WORDS)
 
     @property
     def is_class(self) -> bool:
-        """Whether it is one label of the whole example."""
+        """Whether it is one label for the whole example."""
         return self.element == LABELS and not self.axes
 
 
 def inputs(features: Iterable[Feature]) -> list[Feature]:
-    """The features that a model reads."""
+    """The features that a model reads as input."""
     return [feature for feature in features if feature.role == INPUT]
 
 
 def targets(features: Iterable[Feature]) -> list[Feature]:
-    """The features that a model learns to tell."""
+    """The features that a model learns to predict."""
     return [feature for feature in features if feature.role == TARGET]
 
 
@@ -72,11 +72,11 @@ def text_of(
     """The texts of examples: all inputs, words and texts joined by spaces.
 
     Args:
-        features: of the examples' task.
-        examples: one example, or a (ragged) batch of them.
+        features: the features of the examples' task.
+        examples: one example, or a (ragged) batch of examples.
 
     Returns:
-        string [], or string [n] of a batch.
+        string [], or string [n] for a batch.
     """
     texts = [
         tf.strings.reduce_join(examples[feature.name], axis=-1, separator=" ")

@@ -1,4 +1,4 @@
-"""Reading the fields of a config entry, with errors that name them."""
+"""Reads fields of a config entry, with errors that name them."""
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from mtl_tf.tasks.source import SPLITS, Source
 
 
 def format_of(path: str, formats: Collection[str]) -> str:
-    """The format that a file's ending tells, packed (.gz) or not, or ""."""
+    """The format of a file's ending, with or without .gz; "" if unknown."""
     ending = os.path.splitext(path.removesuffix(".gz"))[1]
     form = ending.removeprefix(".").lower()
     form = "jsonl" if form == "json" else form
@@ -25,12 +25,12 @@ def file_format(
     formats: Collection[str],
     default: str = "",
 ) -> str:
-    """The format of a split's files: the field `format`, or by their endings.
+    """The format of a split's files: the field `format`, or else their ending.
 
-    It is `default` where neither tells one.
+    It is `default` if neither gives a format.
 
     Raises:
-        ConfigError: neither tells one of the formats, or files differ in it.
+        ConfigError: the format is unknown, or the files' formats differ.
     """
     first_of: dict[str, str] = {}
     for path in paths:
@@ -58,17 +58,17 @@ def mapping(
     rule: str,
     known: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """A field that is a mapping; {} if it is not given.
+    """A field that is a mapping; {} if it is missing.
 
     Args:
         entry: the config entry.
-        field: its field.
+        field: the field's name.
         is_right: whether a value of the mapping is right.
-        rule: what is right, for the message.
+        rule: the description of right values, for the message.
         known: the keys that may occur; () for any.
 
     Raises:
-        ConfigError: it is no mapping, or holds a wrong key or value.
+        ConfigError: it is no mapping, or has a wrong key or value.
     """
     value = entry.get(field)
     value = {} if value is None else value
@@ -85,10 +85,10 @@ def mapping(
 def strings(
     entry: Mapping[str, Any], field: str, least: int
 ) -> tuple[str, ...] | None:
-    """A field that is a list of different names; None if it is not given.
+    """A field that is a list of different names; None if it is missing.
 
     Raises:
-        ConfigError: it is no list, holds less than `least`, or one twice.
+        ConfigError: it is no list, has fewer than `least` names, or one twice.
     """
     value = entry.get(field)
     if value is None:
@@ -110,7 +110,7 @@ def text(entry: Mapping[str, Any], field: str, default: str = "") -> str:
     """A field that is a string.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: it is no string.
     """
     value = entry.get(field)
     value = default if value is None else value
@@ -120,11 +120,11 @@ def text(entry: Mapping[str, Any], field: str, default: str = "") -> str:
 
 
 def paths(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The files of an entry, by split: one, or a list read in its order.
+    """The files of an entry by split, each a tuple in reading order.
 
     Raises:
-        ConfigError: no file is named, or one twice for a split.
-        DataError: a file is not there.
+        ConfigError: no file is named, or one is named twice for a split.
+        DataError: a file does not exist.
     """
     files = mapping(
         entry,
@@ -147,12 +147,12 @@ def paths(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def listed(value: Any) -> list[Any]:
-    """What an entry names for a split, a path or a list of them, as a list."""
+    """An entry's value for a split, a path or a list of paths, as a list."""
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _paths(field: str, value: Any) -> tuple[str, ...]:
-    """The paths of a split, which must be of different files."""
+    """The paths of a split, which must be different files."""
     if not listed(value):
         raise ConfigError(f"{field} is an empty list: name a file or several")
     paths: dict[str, str] = {}
@@ -168,7 +168,7 @@ def _paths(field: str, value: Any) -> tuple[str, ...]:
 
 
 def dataset_name(entry: Mapping[str, Any]) -> str:
-    """The dataset of an entry.
+    """The dataset name of an entry.
 
     Raises:
         ConfigError: it is no name.
@@ -181,7 +181,7 @@ def dataset_name(entry: Mapping[str, Any]) -> str:
 
 
 def given_splits(entry: Mapping[str, Any]) -> dict[str, str] | None:
-    """Splits of the dataset by split of the task; None if not given."""
+    """The dataset's split for each of the task's splits; None if missing."""
     if entry.get("splits") is None:
         return None
     return mapping(entry, "splits", is_text, "a split of the dataset")
@@ -190,7 +190,7 @@ def given_splits(entry: Mapping[str, Any]) -> dict[str, str] | None:
 def known_splits(
     splits: Mapping[str, str] | None, source: Source
 ) -> dict[str, str]:
-    """The given splits, or those of a dataset that are called like ours.
+    """The given splits, or a dataset's splits of our names.
 
     Raises:
         ConfigError: the dataset has no such split.
@@ -199,7 +199,7 @@ def known_splits(
         known = source.split_names
         splits = {split: split for split in SPLITS if split in known}
     for split in splits.values():
-        source.size(split)  # complains about a split that is not there
+        source.size(split)  # raises if the split does not exist
     return dict(splits)
 
 
@@ -209,7 +209,7 @@ def is_text(value: Any) -> bool:
 
 
 def is_column(value: Any) -> bool:
-    """Whether a value is a column's name or its number from 0."""
+    """Whether a value is a column's name or its number, from 0."""
     if isinstance(value, int):
         return not isinstance(value, bool) and value >= 0
     return is_text(value)

@@ -1,8 +1,8 @@
-r"""Lines of the user's files, the objects in those of JSON, and their places.
+r"""Lines of the user's files, the JSON objects in them, and their places.
 
-Bytes are split on `\n` only, because reviews hold other characters that
-`str.splitlines` breaks at; a `\r` before it is dropped. A line that is not
-UTF-8 is read as Latin-1. Blank lines are no objects.
+Bytes are split on `\n` only, because reviews contain other characters that
+`str.splitlines` breaks at. A `\r` before it is dropped. A line that is not
+UTF-8 is read as Latin-1. Blank lines are skipped.
 """
 
 import json
@@ -15,12 +15,12 @@ from mtl_tf.datasets.lines import short
 from mtl_tf.datasets.sources import opened, read_file, unpack
 
 Odd = Callable[[int], None]
-#: What a file consists of: lines, or elements of one list.
+#: The units of a JSON file: lines, or elements of one list.
 LINE, ELEMENT = "line", "element"
 
 
 class Place(NamedTuple):
-    """Where an example stands in a file; numbers count from 1."""
+    """The location of an example in a file; numbers count from 1."""
 
     path: str
     number: int
@@ -33,12 +33,12 @@ class Place(NamedTuple):
 
     @property
     def within(self) -> str:
-        """The place in its file."""
+        """The location within the file."""
         return f"{self.unit} {self.number}"
 
 
 def ignore(number: int) -> None:
-    """Does nothing about a line that is odd."""
+    """Ignores an odd line."""
     del number
 
 
@@ -46,11 +46,11 @@ def lines_of(path: str, odd: Odd = ignore) -> Iterator[str]:
     """Yields the lines of a file.
 
     Args:
-        path: the file, packed by gzip if its name ends in `.gz`.
-        odd: called with the numbers of lines that are not UTF-8.
+        path: the file, compressed by gzip if its name ends in `.gz`.
+        odd: called with the number of each line that is not UTF-8.
 
     Raises:
-        DataError: it is missing, unreadable or badly packed.
+        DataError: it is missing, unreadable or badly compressed.
     """
     with opened(path) as file:
         for number, line in enumerate(file, start=1):
@@ -66,10 +66,10 @@ def lines_of(path: str, odd: Odd = ignore) -> Iterator[str]:
 
 
 def unit_of(path: str) -> str:
-    """What a file of JSON consists of: `LINE` or `ELEMENT`.
+    """The unit of a JSON file: `LINE` or `ELEMENT`.
 
     Raises:
-        DataError: it is missing, unreadable or badly packed.
+        DataError: it is missing, unreadable or badly compressed.
     """
     return ELEMENT if json_lists.is_list(path) else LINE
 
@@ -77,17 +77,17 @@ def unit_of(path: str) -> str:
 def json_objects(
     path: str, odd: Odd = ignore
 ) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """Yields the objects of a file, one a line or all in one list.
+    """Yields the JSON objects of a file, one a line or all in one list.
 
-    The text of a list is in memory while it is read.
+    The text of a list is held in memory while it is read.
 
     Args:
-        path: the file, packed by gzip if its name ends in `.gz`.
-        odd: called with the numbers of lines that are not UTF-8.
+        path: the file, compressed by gzip if its name ends in `.gz`.
+        odd: called with the number of each line that is not UTF-8.
 
     Raises:
-        DataError: it cannot be read, or a line or an element is no object;
-            the message names that.
+        DataError: the file cannot be read, or the named line or element is no
+            object.
     """
     if unit_of(path) == ELEMENT:
         content = unpack(path, read_file(path))

@@ -28,24 +28,24 @@ _SHOWN = 10  # unknown labels in a message
 
 
 class TextFileSource(StreamedSource):
-    """Rows of one file a split, or of several as if they were one.
+    """The rows of each split's files; several files are read as one.
 
-    What is odd keeps its row and is counted: lines that are not UTF-8 (read
-    as Latin-1), empty texts, a file of one class, a label for more than every
-    other row, labels that hardly any row has.
+    Odd rows are kept and counted: lines that are not UTF-8 (read as Latin-1),
+    empty texts, a file of one class, a different label for almost every other
+    row, labels that hardly any row has.
 
-    The split `unlabelled` has texts alone, whatever its rows hold beside.
+    The split `unlabelled` has only texts; other columns are ignored.
 
     Args:
-        files: paths of each split's files.
-        layouts: layout of each split's files; its columns are those of the
+        files: the paths of each split's files.
+        layouts: the layout of each split's files, with the columns of the
             texts, by feature, and last the target's.
-        target: reads the targets.
-        skip_missing: whether rows without a target are left out; they are
-            mistakes otherwise, unless the target takes them.
+        target: parses the targets.
+        skip_missing: whether rows without a target are left out. Otherwise they
+            are errors, unless the target accepts them.
 
     Raises:
-        ConfigError: there are neither names of labels nor a training file.
+        ConfigError: there are no label names and no training file.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class TextFileSource(StreamedSource):
         return labels
 
     def _advice(self, label: str, scan: "_Scan") -> str:
-        """What is to be said of a split's first unknown label, and others."""
+        """The advice on unknown labels of a split."""
         known = hint(label, self._ids())
         sentences = [known if known.endswith("?") else f"{known}."]
         labels = self._target.collect(list(scan.places))
@@ -107,7 +107,7 @@ class TextFileSource(StreamedSource):
         return " ".join(sentences).rstrip(".")
 
     def _rare(self, scan: "_Scan") -> list[str]:
-        """What is to be said of labels that hardly any row has."""
+        """The warning about labels that hardly any row has."""
         counts: Counter[str] = Counter()
         places: dict[str, str] = {}
         is_one = len(self._files["train"]) == 1
@@ -120,7 +120,7 @@ class TextFileSource(StreamedSource):
         return odd_labels.rare(counts, places, len(scan.values))
 
     def check(self, split: str) -> int:
-        """Reads the split's files to their ends, and counts their rows."""
+        """Reads the split's files to the end, and counts their rows."""
         scan = self._scanned(split)
         if split == UNLABELLED:
             self._scans.pop(split)
@@ -145,7 +145,7 @@ class TextFileSource(StreamedSource):
             yield from (row for row in rows if not _is_left_out(row))
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
-        """The texts, and the target's numbers."""
+        """The types of the texts and the encoded targets."""
         text_spec = tf.TensorSpec([None], tf.string)
         specs = dict.fromkeys(self._layouts[split].texts, text_spec)
         if split != UNLABELLED:
@@ -181,7 +181,7 @@ class TextFileSource(StreamedSource):
         return rows_of(path, layout, parse, odd)
 
     def _parsed(self, value: Any, column: str) -> Any:
-        """A target; `MISSING` where there is none and that is allowed."""
+        """A parsed target; `MISSING` if it is missing and may be."""
         if not self._target.is_missing(value):
             return self._target.parse(value, column)
         if self._skip_missing:
@@ -210,7 +210,7 @@ class TextFileSource(StreamedSource):
         return self._scans[split]
 
     def _scan(self, split: str, path: str, scan: "_Scan") -> None:
-        """Adds the rows of a file, and notes what is odd about them."""
+        """Adds the rows of a file, and warns about odd ones."""
         oddities, before = _Oddities(), len(scan.values)
         for row in self._rows(split, path, oddities.undecodable.add):
             oddities.add(row)
@@ -231,20 +231,19 @@ def _is_left_out(row: Row) -> bool:
 
 
 def _no_target(value: Any, column: str) -> None:
-    """In place of a target's `parse`."""
+    """Replaces a target's `parse` where no target is read."""
     del value, column
 
 
 class _Scan:
-    """What the rows of a split have for targets.
+    """The targets of a split's rows.
 
     Args:
-        has_labels: whether targets are labels, of which there are few.
+        has_labels: whether the targets are labels, of which there are few.
 
     Attributes:
-        values: the targets of all rows; equal labels are one object.
-        places: where each value stands first, in that order, if they are
-            labels.
+        values: the targets of all rows; equal labels share one object.
+        places: for labels, where each value occurs first, in that order.
     """
 
     def __init__(self, has_labels: bool):
@@ -254,7 +253,7 @@ class _Scan:
         self._same: dict[Any, Any] = {}
 
     def add(self, row: Row) -> None:
-        """Takes a row of a file."""
+        """Adds a row of a file."""
         value = row.target
         if self._has_labels:
             value = self._same.setdefault(value, value)
@@ -263,10 +262,10 @@ class _Scan:
 
 
 class _Oddities:
-    """What is odd about the rows of a file.
+    """Counts the odd rows of a file.
 
     Attributes:
-        undecodable: the lines that are not UTF-8.
+        undecodable: counts the lines that are not UTF-8.
     """
 
     def __init__(self):
@@ -276,7 +275,7 @@ class _Oddities:
         self._broken, self._empty = Tally(), Tally()
 
     def add(self, row: Row) -> None:
-        """Takes a row."""
+        """Adds a row."""
         number, self._unit = row.place.number, row.place.unit
         if row.target is SKIP:
             self._skipped.add(number)
@@ -290,7 +289,7 @@ class _Oddities:
             self._empty.add(number)
 
     def sentences(self) -> list[str]:
-        """What is odd, a sentence each."""
+        """The warnings, a sentence each."""
         counted = (
             (self.undecodable, "not UTF-8, read as Latin-1"),
             (self._skipped, "left out by skip_labels"),
@@ -307,5 +306,5 @@ class _Oddities:
 
 
 def _has_half_pair(text: str) -> bool:
-    # Of most texts a look at their kind is enough.
+    # For ASCII texts, which are most, the first test is enough.
     return not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)

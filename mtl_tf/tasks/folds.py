@@ -1,17 +1,17 @@
-"""Cross-validation: a task of which one fold is tested and the rest trained.
+"""Cross-validation: tests a task on one fold and trains on the others.
 
-What a corpus has no official use for is divided: the training and validation
-splits, and the test split, too, where it was only drawn (SUBJ, MR). Fold i of
-every task of a run is tested at the same time, so that a joint model has seen
-no tested example of any of them; a tenth of the other folds is held out for
+Only examples without an official test use are divided: the training and
+validation splits, and also a test split that was drawn at random (SUBJ, MR).
+Fold i of all tasks of a run is tested together, so a joint model has seen no
+tested example of any task. A tenth of the other folds is held out for
 validation, as for every task without a validation split.
 
-A fold is a function of the texts and labels, nothing else. In each class the
-examples are ordered by a hash of their text and cut into equal parts, but never
-between equal texts. So folds are stratified, and a text that occurs with two
-labels, or in two tasks (SST-1 and SST-2), is mostly in the same fold. Where it
-is not, the tested example is not in the clean part. Examples that a task type
-keeps together, as the questions on a context, are in the same fold.
+A fold depends only on the texts and labels. The examples of each class are
+sorted by a hash of their text and cut into equal parts, but never between equal
+texts. So folds are stratified. A text with two labels, or in two tasks (SST-1
+and SST-2), is mostly in the same fold. Where it is not, the tested example is
+not in the clean part. Examples that a task type keeps together, such as
+questions about one context, are in the same fold.
 """
 
 import dataclasses
@@ -39,22 +39,21 @@ from mtl_tf.tasks.task import Task
 OTHERS = "all folds but the tested one"
 TESTED = "the tested fold"
 _AT_ONCE = 1024
-# Runs of all seeds are compared on the same folds: another key would give
-# others.
+# A constant key, so that runs of all seeds are compared on the same folds.
 _DIVISION = b"0"
 
 
 def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
-    """The task as one fold of a cross-validation has it.
+    """The task as divided by one fold of a cross-validation.
 
     Args:
-        task: with its splits as they are.
-        cross_validation: `{"folds": k, "fold": i}` with 0 <= i < k; folds 0,
-            or None, is no cross-validation and gives the task back.
+        task: the task with its original splits.
+        cross_validation: `{"folds": k, "fold": i}` with 0 <= i < k. Without
+            cross-validation (None, or folds 0) the task is returned unchanged.
 
     Returns:
-        The task with train, validation and test from the folds. Other splits
-        of its source are still there by name.
+        The task with train, validation and test made from the folds. Its
+        source's other splits remain available by name.
 
     Raises:
         ConfigError: wrong numbers, or a task that cannot be divided.
@@ -88,16 +87,16 @@ def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
 
 
 class FoldSource(Source):
-    """Divides splits of a task in folds.
+    """Divides splits of a task into folds.
 
     Args:
-        task: whose source is divided; other splits are the source's own.
-        pool: names of the task's splits that are divided, joined in order.
-        folds: number of folds.
-        fold: the one that is tested, from 0.
-        together: a text of the examples; those that have the same one are in
-            the same fold. If that would leave a fold empty, they are divided
-            one by one, and a warning says so. "" for none.
+        task: the task whose source is divided; other splits are unchanged.
+        pool: names of the splits to divide, joined in this order.
+        folds: the number of folds.
+        fold: the tested fold, from 0.
+        together: a text feature; examples with equal values are in the same
+            fold. If that would leave a fold empty, examples are divided one by
+            one, with a warning. "" for none.
     """
 
     def __init__(
@@ -114,12 +113,12 @@ class FoldSource(Source):
         self._folds = folds
         self._fold = fold
         self._together = together
-        # One list: what the source finds later shows here, too.
+        # A shared list, so that later warnings of the source appear here too.
         self.warnings = task.source.warnings
 
     @property
     def split_names(self) -> tuple[str, ...]:
-        """The source's splits and the two parts."""
+        """The source's splits and the two parts of the folds."""
         return (*self._task.source.split_names, OTHERS, TESTED)
 
     def size(self, split: str) -> int:
@@ -141,7 +140,7 @@ class FoldSource(Source):
     @functools.cached_property
     def _tested(self) -> np.ndarray:
         texts, labels, shared = [], [], []
-        # Only examples with one label each have a class to be divided by.
+        # Only tasks with one label per example have classes to stratify by.
         classes = [
             feature.name for feature in self._task.features if feature.is_class
         ]
@@ -181,7 +180,7 @@ class FoldSource(Source):
     ) -> np.ndarray:
         """See `fold_numbers`; examples with the same `shared` stay together."""
         if shared:
-            # An empty one is nothing that examples have in common.
+            # An empty text does not tie examples together.
             keys = [s if s.strip() else t for s, t in zip(shared, texts)]
             numbers = fold_numbers(keys, labels, self._folds)
             if len(np.unique(numbers)) == self._folds:
@@ -189,8 +188,8 @@ class FoldSource(Source):
             tell(
                 f"task {self._task.name} has too few different "
                 f"{self._together}s to keep each in one of {self._folds} "
-                f"folds: some tested examples share their {self._together} "
-                "with ones that are trained on"
+                f"folds: some test examples share their {self._together} "
+                "with training examples"
             )
         return fold_numbers(texts, labels, self._folds)
 
@@ -201,13 +200,13 @@ def fold_numbers(
     """The fold of every example.
 
     Args:
-        texts: of the examples.
-        labels: their class numbers, -1 for none.
-        folds: how many folds.
+        texts: the examples' texts.
+        labels: their class ids, -1 for none.
+        folds: the number of folds.
 
     Returns:
-        int64 [n], 0 to folds - 1. Of every class the folds have the same
-        number of examples, up to one and to the copies of a text.
+        int64 [n], 0 to folds - 1. The folds have equal numbers of each class,
+        up to one example and up to copies of a text.
     """
     keys = np.array([text_key(text, _DIVISION) for text in texts], np.uint64)
     labels = np.asarray(labels)
@@ -215,7 +214,7 @@ def fold_numbers(
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         ordered = members[np.argsort(keys[members], kind="stable")]
-        # Copies of a text go where the first of them goes.
+        # Copies of a text are in the fold of the first copy.
         _, first, copies = np.unique(
             keys[ordered], return_index=True, return_inverse=True
         )

@@ -1,7 +1,7 @@
-"""A part of a task's training examples: what if there were fewer of them?
+"""Trains a task on only a part of its training examples.
 
-Dong et al. (2015, section 4.3) cut the data of two targets to 15 % to show what
-a poor pair gains from rich ones.
+Dong et al. (2015, section 4.3) cut the data of two target languages to 15 % to
+show what a low-resource pair gains from the others.
 """
 
 import dataclasses
@@ -26,20 +26,20 @@ CUT = "drawn part of train"
 def cut(
     tasks: Iterable[Task], fractions: Mapping[str, float] | None
 ) -> list[Task]:
-    """The tasks as they are with less to train on.
+    """The tasks with fewer training examples.
 
     Args:
         tasks: the tasks of a run.
-        fractions: by the task's name, how much of its training split is
-            used: above 0 and at most 1. All of it where there is no name.
+        fractions: task name to the part of its training split that is used,
+            above 0 and at most 1. Tasks not named keep all.
 
     Returns:
-        The tasks, in their order. Which examples are drawn is a function of
-        the task's name and of how many it has: it is the same in runs of all
-        seeds, and a smaller part is within a larger one.
+        The tasks, in their order. The drawn examples depend only on the task's
+        name and number of examples. So they are the same for all seeds, and a
+        smaller part is contained in a larger one.
 
     Raises:
-        ConfigError: a name that is no task's, or a wrong fraction.
+        ConfigError: a name that is no task, or a wrong fraction.
     """
     tasks = list(tasks)
     fractions = dict(fractions or {})
@@ -65,16 +65,16 @@ class FractionSource(Source):
     """The source of a task with a part of its training split, in order.
 
     Args:
-        task: whose source it is.
-        fraction: how much is used, above 0 and at most 1; at least one
-            example is.
+        task: the task whose source is cut.
+        fraction: the part that is used, above 0 and at most 1; at least one
+            example.
     """
 
     def __init__(self, task: Task, fraction: float):
         super().__init__()
         self._task = task
         self._fraction = fraction
-        # One list: what the source finds later shows here, too.
+        # A shared list, so that later warnings of the source appear here too.
         self.warnings = task.source.warnings
 
     @property

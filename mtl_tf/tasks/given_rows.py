@@ -1,6 +1,6 @@
-"""What messages call examples that were given in Python.
+"""Names, in messages, of examples that were given in Python.
 
-A run keeps them as files, which their giver knows nothing of.
+A run keeps such examples in files that the user does not know.
 """
 
 import contextlib
@@ -16,33 +16,33 @@ _FILE = re.compile(rf"/{FOLDER}/([^/]+)/([^/]*)-[0-9a-f]{{12}}\.jsonl$")
 
 
 def file_of(folder: str, task: str, split: str, digest: str) -> str:
-    """The file of a split's examples.
+    """The path of the file that keeps a split's examples.
 
     Args:
-        folder: whose last part is `FOLDER`, or any other one, whose files
-            keep their names in messages.
+        folder: a path that ends in `FOLDER`. Files in other folders are not
+            renamed in messages.
         task: the task's name.
-        split: of its `data`; "" for examples that are only scored.
-        digest: of the examples, 12 hexadecimal digits.
+        split: the split of its `data`; "" for examples that are only scored.
+        digest: a digest of the examples, 12 hexadecimal digits.
     """
     path = os.path.join(folder, task, f"{split}-{digest}.jsonl")
     return os.path.abspath(path)
 
 
 def data_of(task: str, split: str) -> str:
-    """What messages call the examples of a split, or of none."""
+    """The name in messages of a split's examples; the split may be ""."""
     return f"task {task}: data[{split!r}]" if split else f"data[{task!r}]"
 
 
 def named(message: str, paths: Iterable[str]) -> str:
-    """A message that names what was given in place of the file it is kept in.
+    """Replaces the names of such files in a message by what the user gave.
 
     Args:
-        message: may name a file, and a line of it, counted from 1.
-        paths: files; those that `file_of` has not named stay.
+        message: may name a file and one of its lines, counted from 1.
+        paths: the files to look for; only names of `file_of` are replaced.
 
     Returns:
-        The message, with rows, counted from 0 as in Python, for lines.
+        The message, with rows, counted from 0 as in Python, instead of lines.
     """
     for path in dict.fromkeys(paths):
         match = _FILE.search(path)
@@ -56,7 +56,7 @@ def named(message: str, paths: Iterable[str]) -> str:
 
 @contextlib.contextmanager
 def errors_named(paths: Iterable[str]) -> Iterator[None]:
-    """Errors that are raised inside it are told as `named` tells them."""
+    """Rewrites the messages of errors raised inside it by `named`."""
     try:
         yield
     except MtlError as error:

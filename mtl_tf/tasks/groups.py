@@ -23,15 +23,15 @@ class Member:
     """One task of a group.
 
     Attributes:
-        dataset: TFDS name of its dataset.
-        labels: names of its labels; () for those of the prepared dataset.
+        dataset: its TFDS dataset name.
+        labels: its label names; () for those of the prepared dataset.
         splits: which of our splits the dataset has, or a mapping to its own
-            names; without "validation", a part of "train" is held out.
+            split names. Without "validation", a part of "train" is held out.
         pool: see `mtl_tf.tasks.task.Task`.
-        type: name of its task type.
-        settings: further fields of an entry of its type.
-        metrics: names of its metrics, the primary one first; () for its
-            type's usual ones.
+        type: the name of its task type.
+        settings: further entry fields of its type.
+        metrics: its metric names, the primary one first; () for the type's
+            defaults.
     """
 
     dataset: str
@@ -44,21 +44,21 @@ class Member:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The fields of an entry that say the same."""
+        """The fields of an equivalent config entry."""
         labels = {"labels": list(self.labels)} if self.labels else {}
         return {**labels, **self.settings}
 
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """Tasks of a corpus, or that a paper trains together.
+    """The tasks of a corpus, or tasks that a paper trains together.
 
     Attributes:
-        name: of the group.
-        members: by task name, in the paper's order.
-        usual: of a corpus whose tasks are columns of the same sentences, or
-            pairs in both directions, the tasks that the corpus's name alone
-            stands for; else ().
+        name: the group's name.
+        members: members by task name, in the paper's order.
+        usual: the tasks that the corpus's name alone stands for, if its tasks
+            are columns of the same sentences or pairs in both directions; else
+            ().
     """
 
     name: str
@@ -67,17 +67,17 @@ class Group:
 
     @property
     def datasets(self) -> dict[str, str]:
-        """TFDS name of each task, by task name."""
+        """The TFDS dataset name of each task, by task name."""
         return {name: member.dataset for name, member in self.members.items()}
 
 
 def _reviews(name: str, configs: tuple[str, ...]) -> Group:
-    # Task names are lower case throughout: the corpus's "MR" is task "mr".
+    # Task names are all lower case: the corpus's "MR" is the task "mr".
     return Group(name, {c.lower(): Member(f"{name}/{c}") for c in configs})
 
 
 def _columns(name: str, configs: tuple[str, ...]) -> Group:
-    """A tagging corpus; its first column is the one that it is known for."""
+    """A tagging corpus; its first column is its best-known task."""
     members = {
         config: Member(f"{name}/{config}", labels=(), type="tagging")
         for config in configs
@@ -86,7 +86,7 @@ def _columns(name: str, configs: tuple[str, ...]) -> Group:
 
 
 def _pairs(corpus: str, pairs: Iterable[str], **settings) -> dict[str, Member]:
-    """Pairs of a parallel corpus."""
+    """Language pairs of a parallel corpus."""
     return {
         pair: Member(f"{corpus}/{pair}", (), type="translation", **settings)
         for pair in pairs
@@ -96,8 +96,8 @@ def _pairs(corpus: str, pairs: Iterable[str], **settings) -> dict[str, Member]:
 def _questions(
     dataset: str, *metrics: str, splits: Any = SPLITS, **settings: Any
 ) -> Member:
-    """A corpus that is put as question answering (McCann et al. 2018)."""
-    # Parts of a dialogue, and questions of a text, hang together.
+    """A corpus in the form of question answering (McCann et al. 2018)."""
+    # Parts of a dialogue, and questions about a text, must stay together.
     return Member(
         dataset,
         (),
@@ -118,7 +118,7 @@ _SST = {
     "sst1": Member("sst/sst1", _FIVE),
     "sst2": Member("sst/sst2"),
 }
-# A phrase of a tested sentence must not be trained on.
+# Phrases of a tested sentence must not be trained on.
 _SST_PHRASES = {
     "sst1": Member("sst/sst1_phrases", _FIVE, pool=NO_FOLDS),
     "sst2": Member("sst/sst2_phrases", pool=NO_FOLDS),
@@ -139,7 +139,7 @@ _PRODUCTS = {
     "kitchen": Member("fdu_mtl/kitchen_housewares"),
 }
 
-# Its texts are lower-cased tokens: BLEU is of these.
+# Its texts are lower-cased tokens, and so BLEU is computed on these.
 _MULTI30K = _pairs(
     "multi30k",
     multi30k.CONFIGS,
@@ -154,8 +154,8 @@ _EUROPARL = _pairs("europarl", europarl.CONFIGS)
 # The targets of Dong et al. (2015).
 _FOUR = {pair: _EUROPARL[pair] for pair in ("en-es", "en-fr", "en-nl", "en-pt")}
 
-# The paper's order (table 1). The released tests of SQuAD and MultiNLI have no
-# answers: the validation split, and the mismatched one, are tested.
+# In the paper's order (table 1). The released tests of SQuAD and MultiNLI have
+# no answers, so the (mismatched) validation split is tested.
 _DECANLP = {
     "squad": _questions(
         *("squad", "nf1", "nem"),
@@ -177,7 +177,7 @@ _DECANLP = {
     "wikisql": _questions("wikisql", "lfem", "execution"),
     "mwsc": _questions("mwsc", "em"),
 }
-# Of sections 4.2 and 4.3, and what has the form of decaNLP's tasks.
+# The tasks of sections 4.2 and 4.3, and others in decaNLP's form.
 _DECANLP_TRANSFER = {
     "snli": _questions("decanlp_snli", "em"),
     "ner": _questions("decanlp_conll2003", "nf1", "em"),
@@ -195,7 +195,7 @@ _DECANLP_TRANSFER = {
 
 
 def _translations(corpus: str, pairs: Iterable[str], **test: str) -> Group:
-    """Pairs of a parallel corpus, put as question answering."""
+    """Pairs of a parallel corpus, in the form of question answering."""
     members = {
         pair: _questions(
             *(f"{corpus}/{pair}", "bleu"),
@@ -213,7 +213,7 @@ GROUPS: Mapping[str, Group] = {
         _reviews("fdu_mtl", _FDU_MTL),
         _reviews("sample_reviews", ("books", "films", "gadgets", "kitchen")),
         Group("movie_reviews", {**_SST, **_SUBJ, **_IMDB}),
-        # The same tasks; those of SST train on phrases, too.
+        # The same tasks; those of SST also train on phrases.
         Group("movie_reviews_phrases", {**_SST_PHRASES, **_SUBJ, **_IMDB}),
         Group("product_reviews", _PRODUCTS),
         Group("sst", _SST),
@@ -225,7 +225,7 @@ GROUPS: Mapping[str, Group] = {
         _columns("conll2003", ("ner", "chunk", "pos")),
         _columns("ud_pos", ("upos", "xpos")),
         Group("multi30k", _MULTI30K),
-        # The other way round, pairs have no source language in common.
+        # In the reverse direction the pairs share no source language.
         Group(
             "europarl",
             _EUROPARL,
@@ -243,7 +243,7 @@ GROUPS: Mapping[str, Group] = {
 
 
 def pool_of(dataset: str) -> tuple[str, ...]:
-    """What cross-validation divides of a dataset, by its TFDS name."""
+    """The splits of a dataset that cross-validation divides."""
     for group in GROUPS.values():
         for member in group.members.values():
             if member.dataset == dataset.strip():

@@ -1,4 +1,4 @@
-"""A validation split for sources that have none."""
+"""Holds out a validation split for sources without one."""
 
 import functools
 import hashlib
@@ -17,34 +17,33 @@ from mtl_tf.tasks.source import Source, tell
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"
 _PART = 10  # one in ten
-# Of examples that belong together it cannot always be so many: at least so much
-# of that number, or at most so much of all examples.
+# Whole groups of examples seldom sum to exactly that number. Accepted are at
+# least so much of it, and at most so much of all examples.
 _LEAST_OF_IT, _MOST_PART = 0.25, 0.25
 _AT_ONCE = 1024
 _KEY = b"hold out"
 
 
 class HoldOutSource(Source):
-    """Holds a tenth of the training split out for validation.
+    """Holds out a tenth of the training split for validation.
 
-    Which examples those are depends on the task's name, or what it is drawn
-    by, and on how many examples there are; or on the texts alone, so that
-    tasks on one table hold out the same rows of it, mostly also where some have
-    no target for one of them. Both parts stay in source order. Other splits are
-    those of the source.
+    By default, the draw depends on the task's name (or `drawn_by`) and on the
+    number of examples. With `features` it depends on the texts alone. Then
+    tasks on one table hold out the same rows, mostly even if some rows lack the
+    target of one task. Both parts keep the source's order. Other splits are
+    unchanged.
 
     Args:
-        source: what to take the splits from.
+        source: the source of the splits.
         train: its training split.
-        task: name of the task.
-        most: examples to hold out at most; 0 sets no limit.
-        drawn_by: a name that stands for the task's in the draw, so that
-            tasks with the same one hold out the same places; "" for none.
-        features: of the task, where it is drawn by the texts.
-        together: a text of the examples; those that have the same one are
-            held out together, or not at all. If that would be more than a
-            quarter of all, they are drawn one by one, and a warning says so.
-            "" for none.
+        task: the task's name.
+        most: the largest number of examples to hold out; 0 for no limit.
+        drawn_by: replaces the task's name in the draw. Tasks with equal values
+            hold out the same rows. "" for none.
+        features: the task's features, if the texts decide the draw.
+        together: a text feature; examples with equal values are held out
+            together or not at all. If that would hold out more than a quarter,
+            examples are drawn one by one, with a warning. "" for none.
     """
 
     def __init__(
@@ -65,12 +64,12 @@ class HoldOutSource(Source):
         self._drawn_by = drawn_by or task
         self._features = tuple(features)
         self._together = together
-        # One list: what the source finds later shows here, too.
+        # A shared list, so that later warnings of the source appear here too.
         self.warnings = source.warnings
 
     @property
     def split_names(self) -> tuple[str, ...]:
-        """The source's splits and the two parts."""
+        """The source's splits and the two parts of the training split."""
         return (*self._source.split_names, KEPT, HELD_OUT)
 
     def size(self, split: str) -> int:
@@ -87,7 +86,7 @@ class HoldOutSource(Source):
         return select(self._source.dataset(self._train), is_in_split)
 
     def place(self, split: str, number: int) -> str:
-        """See `Source.place`; that of the source."""
+        """See `Source.place`; the example's place in the source."""
         if split not in (KEPT, HELD_OUT):
             return self._source.place(split, number)
         rows = np.flatnonzero(self._held_out == (split == HELD_OUT))
@@ -107,9 +106,9 @@ class HoldOutSource(Source):
         if mask is None:
             tell(
                 f"task {self._task} has too few different {self._together}s to "
-                "hold any out whole: some examples that are held out for "
-                f"validation share their {self._together} with ones that are "
-                "trained on; give a validation split"
+                f"hold out whole {self._together}s for validation: some "
+                f"validation examples share their {self._together} with "
+                "training examples. Give a validation split"
             )
             mask = _drawn(np.arange(size), self._order(size), count)
         tell(
@@ -120,7 +119,7 @@ class HoldOutSource(Source):
         return mask
 
     def _groups(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """The number of each example's group, and the groups as drawn.
+        """The group number of each example, and the groups in drawn order.
 
         Returns:
             int [size]; int [groups].
@@ -131,48 +130,47 @@ class HoldOutSource(Source):
         unique, first, inverse = np.unique(
             keys, return_index=True, return_inverse=True
         )
-        by_place = np.argsort(first)  # numbered as they first occur
+        by_place = np.argsort(first)  # in order of first occurrence
         numbers = np.argsort(by_place)
         if self._features:
             return numbers[inverse], np.argsort(unique[by_place])
         return numbers[inverse], self._by_chance(len(unique))
 
     def _order(self, size: int) -> np.ndarray:
-        """The examples as they are drawn one by one, int [size]."""
+        """The examples in the order of drawing them one by one, int [size]."""
         if not self._features:
             return self._by_chance(size)
         keys = self._keys(lambda batch: text_of(self._features, batch), size)
-        # Copies are drawn one by one: a frequent text is not to be missing in
-        # one of the parts.
+        # Copies are drawn separately, so that a frequent text is in both parts.
         keys = _mixed(keys + _mixed(_copies(keys)))
         return np.argsort(keys, kind="stable")
 
     def _by_chance(self, size: int) -> np.ndarray:
-        """So many places as the name draws them, int [size]."""
+        """The examples in an order drawn by the name, int [size]."""
         draw = generator(0, "hold out", self._drawn_by)
         return draw.permutation(size)
 
     def _keys(
         self, read: Callable[[dict[str, tf.Tensor]], tf.Tensor], size: int
     ) -> np.ndarray:
-        """A number for the text of each example, uint64 [size]."""
+        """A key for the text of each example, uint64 [size]."""
 
         def keys() -> Iterator[int]:
             number = 0
             for batch in batched(self._source.dataset(self._train), _AT_ONCE):
                 for text in read(batch).numpy().tolist():
-                    # No text at all is nothing that examples have in common.
+                    # An empty text does not tie examples together.
                     unique = b"%d" % number
                     key = (text, _KEY) if text.strip() else (unique, b"no text")
                     yield text_key(*key)
                     number += 1
 
-        # Eight bytes each: there may be more texts than memory holds.
+        # Eight bytes each, as the texts may not fit into memory.
         return np.fromiter(keys(), np.uint64, size)
 
 
 def _copies(keys: np.ndarray) -> np.ndarray:
-    """How many equal ones stand before each key, uint64 [n]."""
+    """The number of equal keys before each key, uint64 [n]."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     places = np.arange(len(keys))
@@ -183,7 +181,7 @@ def _copies(keys: np.ndarray) -> np.ndarray:
 
 
 def _mixed(keys: np.ndarray) -> np.ndarray:
-    """Other numbers of 64 bits, each one's own (splitmix64, Steele 2014)."""
+    """Mixes keys of 64 bits one to one (splitmix64, Steele 2014)."""
     mixed = keys + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -193,12 +191,12 @@ def _mixed(keys: np.ndarray) -> np.ndarray:
 def _drawn(
     groups: np.ndarray, order: np.ndarray, count: int
 ) -> np.ndarray | None:
-    """Which examples are held out, about `count`, bool [n].
+    """Selects about `count` examples to hold out, bool [n].
 
     Args:
-        groups: int [n], the number of each one's group. Groups stay whole.
-        order: in which the groups are drawn.
-        count: of examples.
+        groups: int [n], the group number of each example. Groups stay whole.
+        order: the groups in drawn order.
+        count: the number of examples.
 
     Returns:
         None if no group is small enough.
@@ -221,14 +219,14 @@ def _drawn(
 
 
 def text_key(text: bytes, key: bytes = b"") -> int:
-    """A number of 64 bits for a text; white space and case do not count."""
+    """A key of 64 bits for a text; white space and case do not count."""
     plain = b" ".join(text.lower().split())
     digest = hashlib.blake2b(plain, digest_size=8, key=key)
     return int.from_bytes(digest.digest(), "little")
 
 
 def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:
-    """The elements of `dataset` where bool [n] `selected` holds, in order."""
+    """The elements of `dataset` where bool [n] `selected` is true, in order."""
     size = int(np.sum(selected))
     mask = tf.constant(selected)
     dataset = dataset.enumerate().filter(lambda index, _: mask[index])

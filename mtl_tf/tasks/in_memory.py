@@ -1,4 +1,4 @@
-"""Tasks whose examples are at hand in Python, kept as files of lines."""
+"""Tasks with examples in memory, which are kept as files of JSON lines."""
 
 import hashlib
 import json
@@ -23,30 +23,31 @@ FIELD = "data"
 
 
 def to_files(entry: Any, folder: str) -> Any:
-    """Writes an entry's `data` into files, which stand in its place.
+    """Writes an entry's `data` to files, and names the files in its place.
 
-    A run reads its data again when it continues and when it is scored, so
-    they have to stay somewhere. Names of the files hold a digest of their
-    contents: the same data give the same config, other data another one.
+    A run reads its data again when it resumes and when it is evaluated, so the
+    data must stay on disk. File names contain a digest of the contents: equal
+    data give an equal config, other data a different one.
 
     Args:
-        entry: of a config's `tasks`. Where it has `data` in place of `files`,
-            that is a mapping from train, validation, test and unlabelled (rows
-            that need no target) to examples: a
-            pandas DataFrame, a mapping from columns to values, a
-            `tf.data.Dataset` of dicts or of pairs (inputs, target) as of
-            Keras, in batches or not, or any other iterable of dicts.
-        folder: where the files go: `NAME/SPLIT-DIGEST.jsonl`.
+        entry: one of a config's `tasks`. It may have `data` instead of `files`:
+            a mapping from train, validation, test and unlabelled (rows that
+            need no target) to examples. These are a pandas DataFrame; a mapping
+            from columns to values; a `tf.data.Dataset`, batched or not, of
+            dicts or of Keras pairs (inputs, target); or another iterable of
+            dicts.
+        folder: the folder of the files, `NAME/SPLIT-DIGEST.jsonl`.
 
     Returns:
-        The entry with `files` in place of `data`; as it was without `data`.
+        The entry with `files` in place of `data`; unchanged if it has no
+        `data`.
 
     Raises:
-        ConfigError: `data` is of another form, or stands beside `files` or
-            `dataset`.
+        ConfigError: `data` has another form, or is given beside `files`,
+            `dataset` or `format`.
         DataError: an example is no dict, or a column that the task reads has
-            something else than text, numbers and lists of them; the message
-            names task, split and row. Other columns are left out then.
+            values other than text, numbers and lists of them; the message names
+            task, split and row. In other columns, such values are left out.
     """
     if hasattr(entry, "to_dict") and not isinstance(entry, Mapping):
         entry = entry.to_dict()
@@ -78,14 +79,14 @@ def to_files(entry: Any, folder: str) -> Any:
 
 
 def paths_of(entries: Iterable[Any]) -> list[str]:
-    """The files of entries, such as `to_files` returns."""
+    """The paths in the `files` of entries, such as `to_files` returns."""
     files = [e.get("files") for e in entries if isinstance(e, Mapping)]
     paths = [p for f in files if isinstance(f, Mapping) for p in f.values()]
     return [path for path in paths if isinstance(path, str)]
 
 
 def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
-    """A `tf.data.Dataset` of dicts, one an example, of what Keras takes."""
+    """A `tf.data.Dataset` in a form of Keras as dicts, one per example."""
     features = _features_of(entry)
     columns = _columns_of(entry)
     read = [columns[feature.name] for feature in inputs(features)]
@@ -117,7 +118,7 @@ def _features_of(entry: Mapping[str, Any]) -> Sequence[Feature]:
 
 
 def _columns_of(entry: Mapping[str, Any]) -> dict[str, str]:
-    """The column of each feature that the entry's type reads."""
+    """The column name of each feature of the entry's type."""
     columns = {feature.name: feature.name for feature in _features_of(entry)}
     return columns | fields.mapping(entry, "columns", fields.is_text, "a name")
 
@@ -126,13 +127,14 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
     """Yields examples as lines of JSON.
 
     Args:
-        name: what messages call the examples.
-        rows: in any of the forms that `to_files` takes.
-        entry: of their task: "type" and "columns", if they are not the usual.
+        name: the examples' name in messages.
+        rows: the examples, in any form that `to_files` accepts.
+        entry: the task's entry, with "type" and "columns" unless they are the
+            defaults.
 
     Raises:
-        ConfigError: they are in another form.
-        DataError: as of `to_files`.
+        ConfigError: the rows have another form.
+        DataError: as for `to_files`.
     """
     try:
         columns = _columns_of(entry)
@@ -159,14 +161,16 @@ def _plain_row(
     may_be_missing: Collection[str],
     before: str = "",
 ) -> dict[str, Any]:
-    """A row, or an object in it, without what nobody reads and is not plain.
+    """A row, or an object in it, as plain JSON values.
+
+    Values that JSON lacks are left out of columns that are not read.
 
     Args:
-        location: of the row, for messages.
+        location: the row's location, for messages.
         row: values by key.
-        read: the columns that are read.
-        may_be_missing: those of them that may have no value.
-        before: what stands before the keys in the names of columns.
+        read: the names of the columns that are read.
+        may_be_missing: those of them whose values may be missing.
+        before: a prefix of the keys in the names of nested columns.
     """
     plain = {}
     for key, value in row.items():
@@ -181,20 +185,20 @@ def _plain_row(
         try:
             plain[str(key)] = _plain(f"{location} {column!r}", value)
         except DataError:
-            # Dates, for example, of a column that nobody reads.
+            # For example dates, in a column that the task does not read.
             if column in read:
                 raise
     return plain
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether it is what pandas has for what is missing."""
+    """Whether pandas writes a missing value so."""
     is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
     return is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _dicts(name: str, rows: Any) -> Iterable[Any]:
-    """The examples of any of the forms one by one."""
+    """The examples one by one, whatever their form."""
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
         return rows.to_dict("records")
     if isinstance(rows, Mapping):
@@ -211,7 +215,7 @@ def _dicts(name: str, rows: Any) -> Iterable[Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """What JSON can hold."""
+    """A value as JSON can hold it."""
     if isinstance(value, np.ndarray):
         return _plain(name, value.tolist())
     if isinstance(value, np.generic):

@@ -1,4 +1,4 @@
-"""How an entry's tables are laid out, by its fields."""
+"""The layouts of an entry's tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from mtl_tf.tasks.row_files import FORMATS, Column, Layout
 from mtl_tf.tasks.source import UNLABELLED
 
 Entry = Mapping[str, Any]
-#: Fields of an entry that say how its tables are laid out; see
+#: Entry fields that describe the layout of tables, with their formats; see
 #: `TaskType.file_fields`.
 FIELDS = {
     "columns": (),
@@ -30,10 +30,10 @@ def layouts_of(
     """The layout of each split's files.
 
     Args:
-        entry: of a config.
-        paths: of its files by split.
-        features: what is read: the texts, and last the target.
-        default: the format of a file whose ending tells none; "" for none.
+        entry: the config entry.
+        paths: its files by split.
+        features: the features to read: the texts, and last the target.
+        default: the format of files with an unknown ending; "" for none.
 
     Raises:
         ConfigError: a field of `FIELDS` is wrong.
@@ -58,13 +58,13 @@ def columns_of(
     is_right: Callable[[Any], bool],
     rule: str,
 ) -> dict[str, Column]:
-    """The column of each feature, by default the one of its name.
+    """The column of each feature; the default is the feature's name.
 
     Args:
-        entry: of a config.
-        features: what is read.
+        entry: the config entry.
+        features: the features to read.
         is_right: whether a value of the field `columns` is right.
-        rule: what is right, for the message.
+        rule: the description of right values, for the message.
 
     Raises:
         ConfigError: `columns` is wrong, or names one column twice.
@@ -93,7 +93,7 @@ def _layout(
         entry, features, fields.is_column, "a column's name or number from 0"
     )
     if split == UNLABELLED:
-        # Such a file needs no column of targets: that of a text stands in.
+        # A file without targets needs no such column; the text's stands in.
         *_, text, target = features
         columns[target] = columns[text]
     by_name = [isinstance(column, str) for column in columns.values()]
@@ -115,7 +115,7 @@ def _layout(
 
 
 def _delimiter(entry: Entry) -> str:
-    """What stands between the cells of an entry's csv files."""
+    """The cell delimiter of an entry's csv files."""
     delimiter = entry.get("delimiter")
     return (
         COMMA

@@ -1,21 +1,21 @@
-"""Labels that may be wrong: rare ones, ones in two spellings, missing ones."""
+"""Warns about suspicious labels: rare, misspelt or missing ones."""
 
 import difflib
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-# In a small file any label may be rare.
+# In a small file any label may be rare, so that says nothing.
 _ROWS, _FEW = 100, 2
 _SHOWN = 3
-# As other programs write that there is none; "none" and "NA" are labels, too.
+# What other programs write for no label; "none" and "NA" may be real labels.
 _MISSING = frozenset(("nan", "NaN", "null", "NULL", "None", "<NA>", "NaT"))
 
 
 def doubts(labels: Sequence[str]) -> list[str]:
-    """Sentences about labels that are one in two spellings, or none.
+    """Warnings about labels in two spellings, and labels that mean "none".
 
     Args:
-        labels: of a task that lists none itself.
+        labels: the labels found in the data of a task that lists none.
     """
     sentences = []
     spellings: dict[str, list[str]] = {}
@@ -28,23 +28,23 @@ def doubts(labels: Sequence[str]) -> list[str]:
         )
         more = f"; and {len(several) - _SHOWN} more"
         sentences.append(
-            "labels that may be the same one, and are classes of their own: "
-            f"{listed}{more if len(several) > _SHOWN else ''}. If they are not "
-            "meant to be, write them in one way"
+            "labels that may be the same label, but are different classes: "
+            f"{listed}{more if len(several) > _SHOWN else ''}. If they are the "
+            "same, write them in one way"
         )
     missing = [label for label in labels if label in _MISSING]
     if missing:
         sentences.append(
-            f"{' and '.join(map(repr, missing))}: learnt as a label like "
-            "others, and looks like none: leave such cells empty"
+            f"{' and '.join(map(repr, missing))}: learnt as a label, but may "
+            "mean that there is no label. If so, leave such cells empty"
         )
     return sentences
 
 
 def _plain(label: str) -> str:
-    """What is left of a label without capitals, spaces and the like."""
+    """A label without capitals, spaces and the like."""
     try:
-        # 1 and 1.0, which pandas makes of it.
+        # pandas turns 1 into 1.0; both are the same label.
         return repr(float(label))
     except ValueError:
         folded = unicodedata.normalize("NFKC", label).casefold()
@@ -54,18 +54,18 @@ def _plain(label: str) -> str:
 def rare(
     counts: Mapping[str, int], places: Mapping[str, str], rows: int
 ) -> list[str]:
-    """A sentence about the labels that few rows have, if there are any.
+    """A warning about labels that few rows have, if there are any.
 
     Args:
-        counts: how many rows have each label, in the order of the rows.
-        places: where each stands first, in words.
-        rows: how many there are.
+        counts: the number of rows of each label, in order of occurrence.
+        places: where each label occurs first, in words.
+        rows: the number of rows.
     """
     few = [label for label, count in counts.items() if count <= _FEW]
     frequent = [label for label in counts if counts[label] > _FEW]
     if rows < _ROWS or not few or not frequent:
         return []
-    # What looks like a misspelling stands first.
+    # Likely misspellings come first.
     near = {label: _nearest(label, frequent) for label in few}
     few.sort(key=lambda label: not near[label])
     listed = [
@@ -76,13 +76,13 @@ def rare(
     more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
     return [
         f"at most {_FEW} of {rows} rows have the label "
-        f"{', '.join(listed)}{more}: each becomes a class of its own, unless "
-        "`labels` in the task's entry lists those that are right"
+        f"{', '.join(listed)}{more}: each becomes a class. If some are wrong, "
+        "list the right labels as `labels` in the task's entry"
     ]
 
 
 def _nearest(label: str, others: list[str]) -> str:
-    """The one of `others` that `label` may be meant to be, or ""."""
+    """The label of `others` that `label` may be a misspelling of, or ""."""
     if not any(letter.isalpha() for letter in label):
         return ""  # 11 is not a misspelt 1
     by_spelling = {other.lower(): other for other in others}

@@ -1,16 +1,16 @@
-"""Metrics of a task that are functions of the user's own.
+"""Metrics that are functions of the user's own.
 
-A name among the `metrics` of an entry that has a place before it, such as
-"my_metrics.py:kappa" or "package.module:kappa", is a function
+A name among an entry's `metrics` may have the place of a function, such as
+"my_metrics.py:kappa" or "package.module:kappa". The function
 
     def kappa(labels, predictions):
         ...
         return score
 
-of two lists with what predictions show of the examples: the names of labels, a
-list of them of a text with several or of a sentence, a number, a text. It
-returns a number. A higher one is better, unless the function has the attribute
-`lower_is_better = True`. Results call it by the function's name.
+gets two lists of readable values: for each example a label name, a list of
+names (multi-label, tagging), a number or a text. It returns a number. Higher is
+better unless the function has the attribute `lower_is_better = True`. Results
+use the function's name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from typing import Any
 from mtl_tf.core import own_functions
 from mtl_tf.core.errors import ConfigError
 
-#: Of a task's settings: the places of its functions by name.
+#: The task setting that holds the places of the functions, by name.
 SETTING = "own_metrics"
 _LOWER = "own_metrics_lower"
 
@@ -27,19 +27,19 @@ _LOWER = "own_metrics_lower"
 def split(
     names: Sequence[str], known: Sequence[str]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Tells the functions among an entry's metrics.
+    """Finds the functions among an entry's metrics.
 
     Args:
         names: the entry's `metrics`.
-        known: the metrics that the task's type has.
+        known: the metrics of the task's type.
 
     Returns:
-        Names of all metrics, and settings that hold the places of the
-        functions; {} where there is none.
+        The names of all metrics, and settings with the places of the functions,
+        or {} without any.
 
     Raises:
-        ConfigError: a function cannot be imported, or has a name that is
-            known.
+        ConfigError: a function cannot be imported, or has the name of a known
+            metric.
     """
     functions: dict[str, str] = {}
     lower, metrics = [], []
@@ -62,7 +62,7 @@ def split(
 
 
 def places(settings: Mapping[str, Any]) -> Mapping[str, str]:
-    """The functions of a task's own metrics by name."""
+    """The places of a task's own metric functions, by name."""
     return settings.get(SETTING, {})
 
 
@@ -72,9 +72,9 @@ def higher_is_better(
     """Whether a higher value of a metric is better.
 
     Args:
-        metric: its name.
+        metric: the metric's name.
         declared: the metrics of the task's type.
-        settings: of the task.
+        settings: the task's settings.
     """
     if metric in places(settings):
         return metric not in settings.get(_LOWER, ())

@@ -18,7 +18,7 @@ _SIDES = ("source", "target")
 
 
 class Pairs(Protocol):
-    """Pairs of texts in files that are gone through, not held in memory.
+    """Pairs of texts in files that are read in turn, not held in memory.
 
     Attributes:
         paths: the files.
@@ -27,20 +27,20 @@ class Pairs(Protocol):
     paths: tuple[str, ...]
 
     def pairs(self) -> Iterator[TextPair]:
-        """Yields the pairs in which both have a text."""
+        """Yields the pairs without an empty text."""
 
     def check(self) -> Counted:
-        """Reads the files to their ends; raises `DataError`."""
+        """Reads the files to the end; raises `DataError`."""
 
 
 class PairTables:
-    """Tables with a column of each language.
+    """Tables with a column for each language.
 
-    Lines of a text are put together with a space: a translation is a line.
+    Line breaks in a text become spaces, as a translation is one line.
 
     Args:
-        paths: the files, packed by gzip if their names end in `.gz`.
-        layout: how they are laid out; their columns are `source` and `target`.
+        paths: the files, compressed by gzip if their names end in `.gz`.
+        layout: their layout, with the columns `source` and `target`.
     """
 
     def __init__(self, paths: Sequence[str], layout: Layout):
@@ -48,16 +48,16 @@ class PairTables:
         self._layout = layout
 
     def pairs(self) -> Iterator[TextPair]:
-        """Yields the pairs in which both have a text."""
+        """Yields the pairs without an empty text."""
         for path in self.paths:
             yield from (pair for _, pair in self._rows(path) if all(pair))
 
     def check(self) -> Counted:
-        """Reads the tables to their ends.
+        """Reads the tables to the end.
 
         Raises:
-            DataError: a file is missing, unreadable or in UTF-16, a header
-                differs, a row is wrong, or in none both have a text.
+            DataError: a file is missing, unreadable or in UTF-16, headers
+                differ, a row is wrong, or every row has an empty text.
         """
         check_files(self.paths, self._layout)
         counted = list(map(self._check, self.paths))
@@ -105,10 +105,10 @@ def _text(value: Any, column: str) -> str:
 
 
 class ParallelFileSource(StreamedSource):
-    """Two line-aligned files a split, or tables of both.
+    """Two line-aligned files for each split, or tables of both languages.
 
-    What is odd is counted: lines that are not UTF-8 (read as Latin-1), and
-    pairs with an empty text, which are skipped.
+    It counts lines that are not UTF-8 (read as Latin-1), and pairs with an
+    empty text, which are skipped.
 
     Args:
         files: the pairs of each split.
@@ -121,7 +121,7 @@ class ParallelFileSource(StreamedSource):
         self._pairs = dict(files)
 
     def check(self, split: str) -> int:
-        """Reads the split's files to their ends, and counts their pairs."""
+        """Reads the split's files to the end, and counts their pairs."""
         report = self._pairs[split].check()
         for warning in report.warnings:
             self.note(warning)
@@ -132,11 +132,11 @@ class ParallelFileSource(StreamedSource):
         return self._pairs[split].pairs()
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
-        """Texts in both languages."""
+        """The types of the texts in both languages."""
         return dict.fromkeys(_SIDES, tf.TensorSpec([None], tf.string))
 
     def batch(self, split: str, examples: Sequence[TextPair]) -> dict[str, Any]:
-        """Texts in UTF-8."""
+        """The texts in UTF-8."""
         return {
             name: np.array(list(map(encoded, texts)), object)
             for name, texts in zip(_SIDES, zip(*examples))
@@ -144,13 +144,13 @@ class ParallelFileSource(StreamedSource):
 
 
 class ParallelDatasetSource(Source):
-    """A TFDS dataset with two texts, prepared when it is asked for first.
+    """A TFDS dataset with two texts, prepared on first use.
 
     Args:
-        name: of the dataset, with its config: "multi30k/en-de",
+        name: the dataset's name, with its config: "multi30k/en-de",
             "wmt14_translate/de-en".
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
-        source, target: the features that hold the texts.
+        source, target: the names of the two text features.
     """
 
     labels = ()

@@ -1,4 +1,4 @@
-"""A TFDS dataset and those of its features that a task wants."""
+"""A TFDS dataset and the features that a task needs of it."""
 
 import functools
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.quiet import quiet
 
-# Labels may be numbered by the dataset, be any integers, or strings.
+# Labels may be ids of the dataset, any integers, or strings.
 LABEL_DTYPES = (tf.string, tf.int64, tf.int32, tf.uint8, tf.bool)
 
 
 class FeatureRequest(NamedTuple):
-    """A feature that a task wants.
+    """A feature that a task needs.
 
     Attributes:
-        role: what for: its key of an entry's `columns`.
-        column: its name.
-        dtypes: the types that it may have.
-        rank: its dimensions: 0 for one value, 1 for a sequence.
-        description: what it shall be, for messages.
+        role: its key in an entry's `columns`.
+        column: its name in the dataset.
+        dtypes: the allowed types.
+        rank: the number of dimensions: 0 for one value, 1 for a sequence.
+        description: what it must be, for messages.
     """
 
     role: str
@@ -33,13 +33,13 @@ class FeatureRequest(NamedTuple):
 
 
 class PreparedDataset:
-    """A TFDS dataset, prepared when it is asked for first.
+    """A TFDS dataset, prepared on first use.
 
     Args:
-        name: of the dataset, with its config: "fdu_mtl/books", "glue/sst2".
+        name: the dataset's name, with its config: "fdu_mtl/books", "glue/sst2".
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
         requests: the features that it must have.
-        warnings: what was odd when it was built is added to this list.
+        warnings: the list that receives the warnings of a build.
 
     Every use raises `ConfigError` if there is no such dataset or no such
     feature, and `DataError` if it cannot be built.
@@ -68,9 +68,9 @@ class PreparedDataset:
         return self._builder.info.features[column]
 
     def size(self, split: str) -> int:
-        """Returns how many examples a split or a slice of one has."""
-        # The splits of TFDS raise KeyError for an unknown name and, by the
-        # kind of mistake, other errors for an unknown slice.
+        """Returns the number of examples of a split or a slice of one."""
+        # TFDS raises KeyError for an unknown split, and various other errors
+        # for a wrong slice.
         try:
             return self._builder.info.splits[split].num_examples
         except (KeyError, ValueError, AssertionError) as error:
@@ -84,13 +84,13 @@ class PreparedDataset:
             )
 
     def examples(self, split: str) -> tf.data.Dataset:
-        """The wanted features of a split or a slice of one, in order."""
+        """The requested features of a split or a slice of one, in order."""
         import tensorflow_datasets as tfds
 
-        self.size(split)  # knows how to complain
+        self.size(split)  # raises a readable error
         columns = {request.column: True for request in self._requests}
         decoders = None
-        # Of `Translation` and its like TFDS reads all or nothing.
+        # TFDS reads `Translation` and similar features only as a whole.
         if type(self._builder.info.features) is tfds.features.FeaturesDict:
             decoders = tfds.decode.PartialDecoding(columns)
         with quiet():
@@ -126,7 +126,7 @@ class PreparedDataset:
 
 
 def class_names(feature: Any) -> tuple[str, ...] | None:
-    """The names of a ClassLabel's classes; None of any other feature."""
+    """The names of a ClassLabel's classes; None for any other feature."""
     names = getattr(feature, "names", None)
     if names is None and getattr(feature, "num_classes", None):
         names = map(str, range(feature.num_classes))

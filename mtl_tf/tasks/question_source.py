@@ -21,19 +21,19 @@ from mtl_tf.tasks.row_files import Layout, check_files, rows_of
 from mtl_tf.tasks.source import SPLITS, Source
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
-#: What a model reads, in the order in which it does, and what it writes.
+#: The model's inputs, in reading order, and its output.
 INPUTS, ANSWER = ("context", "question"), "answer"
-#: What is scored against: all answers that count, and what metrics need.
+#: What is scored against: all right answers, and what metrics need besides.
 SCORED = ("answers", "scoring")
 _NOTHING = "{}"
 _QUESTION = "question"
 
 
 class _Example(NamedTuple):
-    """One example of a file; `place` names both.
+    """One example of a file, with its place.
 
-    `asks_otherwise` is a line with a question that is not read, for the entry
-    has another one for all.
+    `asks_otherwise` is whether the line has a question that is not read,
+    because the entry has a question for all.
     """
 
     context: str
@@ -46,12 +46,12 @@ class _Example(NamedTuple):
 
 
 class QuestionFileSource(StreamedSource):
-    """A JSON object a line, tables, or files in the form of SQuAD.
+    """Questions from JSON lines, tables, or files in the form of SQuAD.
 
     Args:
-        files: paths of each split's files, one or several.
-        layouts: layout of each split's files, with the columns `context`,
-            `question` (unless it is that of all lines) and `answer`.
+        files: the paths of each split's files.
+        layouts: the layout of each split's files, with the columns `context`,
+            `question` (unless all lines share one) and `answer`.
         question: the question of all lines; "" if each has its own.
     """
 
@@ -68,7 +68,7 @@ class QuestionFileSource(StreamedSource):
         self._question = question
 
     def check(self, split: str) -> int:
-        """Reads the split's files to their ends, and counts their lines."""
+        """Reads the split's files to the end, and counts their lines."""
         check_files(self._files[split], self._layouts[split])
         return sum(self._check(split, path) for path in self._files[split])
 
@@ -111,17 +111,17 @@ class QuestionFileSource(StreamedSource):
             yield from self._read(split, path)
 
     def place(self, split: str, number: int) -> str:
-        """See `Source.place`; the line of the split's files."""
+        """See `Source.place`; the line in the split's files."""
         return next(itertools.islice(self.examples(split), number, None)).place
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
-        """Texts, and all answers that count."""
+        """The types of the texts and of all right answers."""
         names = (*INPUTS, "scoring", ANSWER)
         specs = dict.fromkeys(names, tf.TensorSpec([None], tf.string))
         return specs | {"answers": tf.RaggedTensorSpec([None, None], tf.string)}
 
     def batch(self, split: str, examples: Sequence[_Example]) -> dict[str, Any]:
-        """Texts in UTF-8; the first answer is the one to learn."""
+        """Texts in UTF-8; the first answer is learnt."""
         answers = [list(map(encoded, example.answers)) for example in examples]
         columns = {
             name: np.array(
@@ -154,7 +154,7 @@ class QuestionFileSource(StreamedSource):
                     f"{location}: {column} must be a text, found "
                     f"{_short(texts[name])}"
                 )
-        # Tables have the three texts alone.
+        # Tables have only the three texts.
         more = record if layout.format == "jsonl" else {}
         key = layout.columns[ANSWER]
         keys = [key] if has_column(record, key) else []
@@ -166,7 +166,7 @@ class QuestionFileSource(StreamedSource):
         ]
         return _Example(
             **texts,
-            # The first one is learnt.
+            # The first answer is learnt, so the order stays.
             answers=list(dict.fromkeys(answers)),
             scoring=_scoring(location, more.get("scoring", {})),
             line=line,
@@ -179,14 +179,14 @@ class QuestionFileSource(StreamedSource):
     def _answers(
         self, location: str, record: Mapping[str, Any], key: str
     ) -> list[str]:
-        """The right answers that a field holds, at least one."""
+        """The right answers in a field, at least one."""
         value = self._value(location, record, key)
         if isinstance(value, Mapping) and isinstance(value.get("text"), list):
-            # As datasets in the form of SQuAD have them; none: no answer.
+            # The form of SQuAD datasets; an empty list means no answer.
             value = value["text"] or [""]
         answers = [value] if isinstance(value, str) else value
         if isinstance(answers, list):
-            # As the questions of a SQuAD file have them.
+            # The form of the questions in a SQuAD file.
             answers = [
                 a.get("text") if isinstance(a, Mapping) else a for a in answers
             ]
@@ -212,9 +212,9 @@ class QuestionFileSource(StreamedSource):
 def _records(
     path: str, layout: Layout, odd: Odd
 ) -> Iterator[tuple[int, str, Mapping]]:
-    """Number, place and texts, by column, of every example of a file.
+    """Number, place, and texts by column of every example of a file.
 
-    The number is that of its line, or what `_unit` calls it.
+    The number counts lines, or the units of `_unit`.
     """
     if _unit(path, layout) == _QUESTION:
         content = unpack(path, read_file(path))
@@ -232,14 +232,14 @@ def _records(
 
 
 def _unit(path: str, layout: Layout) -> str:
-    """What a file consists of: lines, elements, or questions as in SQuAD."""
+    """The units of a file: lines, elements, or questions as in SQuAD."""
     if layout.format != "jsonl":
         return LINE
     return _QUESTION if is_squad(path) else unit_of(path)
 
 
 def _scoring(location: str, value: Any) -> str:
-    """What metrics know of an example, given as an object or as its JSON."""
+    """What metrics need for an example, from an object or its JSON text."""
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
             value = json.loads(value)
@@ -251,14 +251,14 @@ def _scoring(location: str, value: Any) -> str:
 
 
 class QuestionDatasetSource(Source):
-    """A TFDS dataset of questions, prepared when it is asked for first.
+    """A TFDS dataset of questions, prepared on first use.
 
     Args:
-        name: of the dataset, with its config: "squad", "iwslt2016/en-de".
+        name: the dataset's name, with its config: "squad", "iwslt2016/en-de".
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
-        columns: the features of `context`, `question` and `answer`, and of
-            our own corpora `answers` and `scoring`; without these two the
-            answer is the only right one.
+        columns: the features of `context`, `question` and `answer`, and in this
+            project's corpora also `answers` and `scoring`. Without these two,
+            the answer is the only right one.
     """
 
     labels = ()
@@ -292,11 +292,11 @@ class QuestionDatasetSource(Source):
         return self._dataset.split_names
 
     def size(self, split: str) -> int:
-        """Returns how many examples a split or a slice of one has.
+        """Returns the number of examples of a split or a slice of one.
 
         Raises:
-            MissingData: a split that a release has, of one that is there in
-                part.
+            MissingData: the release has the split, but this copy of it does
+                not.
         """
         if (
             self._is_prepared_corpus

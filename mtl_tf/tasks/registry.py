@@ -20,19 +20,18 @@ def resolve(
     manual_dir: str = "",
     cross_validation: Mapping[str, int] | None = None,
 ) -> list[Task]:
-    """Returns the tasks that a config's entries stand for.
+    """Returns the tasks that a config's entries name.
 
-    Our own corpora are prepared when a split is asked for, not here, unless
-    they are tagged, with labels that only the data tell; of a user's own task
-    the training split is read here if its labels are not given.
+    This project's corpora are prepared when a split is first used, unless they
+    are tagged and only the data tell their labels. For a user's own task
+    without given labels, the training split is read here.
 
     Args:
-        entries: each a group ("fdu_mtl": its sixteen tasks; "conll2003": the
-            task that it is known for, ner), a task of a group
-            ("fdu_mtl/books", in any case), or a mapping; see
-            `mtl_tf.tasks.entries.task_of_entry`.
-        data_dir: where prepared datasets are.
-        manual_dir: where the corpora's official files are.
+        entries: each is a group ("fdu_mtl": its sixteen tasks; "conll2003": its
+            best-known task, ner), a task of a group ("fdu_mtl/books", in any
+            case), or a mapping; see `mtl_tf.tasks.entries.task_of_entry`.
+        data_dir: the directory of prepared datasets.
+        manual_dir: the directory of the corpora's official files.
         cross_validation: the config's field: "folds" and "fold". With folds,
             every task is trained on its other folds and tested on that one;
             see `mtl_tf.tasks.folds`.
@@ -41,7 +40,7 @@ def resolve(
         ConfigError: an unknown name (the nearest are offered), a wrong field,
             no task at all, two tasks of one name, or a task that cannot be
             cross-validated.
-        DataError: data are missing or wrong; the message names the place.
+        DataError: data are missing or wrong; the message says where.
     """
     if isinstance(entries, (str, Mapping)):
         entries = [entries]
@@ -49,7 +48,7 @@ def resolve(
     for entry in entries:
         origin = entry if isinstance(entry, str) else "an entry of your own"
         for task in _tasks(entry, data_dir, manual_dir):
-            # Names become folders, and not all disks tell case apart.
+            # Names become folders, and some file systems ignore case.
             key = task.name.lower()
             if key in tasks:
                 raise ConfigError(
@@ -64,7 +63,7 @@ def resolve(
 
 
 def single_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """One entry for each task that `entries` stand for, in their order.
+    """One entry for each task that `entries` name, in order.
 
     Args:
         entries: as for `resolve`.
@@ -90,24 +89,24 @@ def present(
     manual_dir: str = "",
     scored: Iterable[str] = (),
 ) -> tuple[list[Entry], dict[str, str]]:
-    """Tells the tasks whose corpora are there from those that are missing.
+    """Separates tasks whose corpora are available from missing ones.
 
-    Prepares what is there and not prepared yet.
+    Corpora that are available but not yet prepared are prepared.
 
     Args:
         entries, data_dir, manual_dir: as for `resolve`.
         scored: the splits that are scored in the end.
 
     Returns:
-        The entries, one a task, that can be trained on and scored; and of
-        named tasks whose corpora lack a split, or have no file in the folders,
-        why, by name. An entry of one's own files is never missing: its files
-        were named.
+        The entries, one per task, that can be trained and scored; and for the
+        other named tasks, whose corpora lack a split or have no file in the
+        folders, the reason by name. An entry with files of your own never
+        counts as missing.
 
     Raises:
-        ConfigError: an unknown name, or an entry of one's own is wrong or has
-            no split that is scored.
-        DataError: a corpus is there, but damaged or not complete.
+        ConfigError: an unknown name, or an entry with files of your own is
+            wrong or has none of the scored splits.
+        DataError: a corpus is damaged or incomplete.
     """
     available: list[Entry] = []
     missing: dict[str, str] = {}
@@ -136,16 +135,16 @@ def group_of(
     manual_dir: str = "",
     cross_validation: Mapping[str, int] | None = None,
 ) -> TaskGroup:
-    """Returns the whole group behind an entry.
+    """Returns the whole group of an entry.
 
     Args:
-        entry: as for `resolve`. "fdu_mtl/books" gives all of fdu_mtl; a mapping
+        entry: as for `resolve`. "fdu_mtl/books" gives all of fdu_mtl. A mapping
             is a group by itself, and so is a column of a tagging corpus.
         data_dir, manual_dir, cross_validation: as for `resolve`.
     """
     if isinstance(entry, str):
         group, names = _find(entry)
-        # Columns of the same sentences have nothing to add to one another.
+        # Columns of the same sentences have no further texts.
         names = names if group.usual else list(group.members)
         tasks = _group_tasks(group, names, data_dir, manual_dir)
         name = group.name
@@ -169,7 +168,7 @@ def _tasks(entry: Entry, data_dir: str, manual_dir: str) -> list[Task]:
 
 
 def _find(entry: str) -> tuple[Group, list[str]]:
-    """The group of a name, and which of its tasks are meant."""
+    """The group that a name stands for, and the tasks that it means."""
     group_name, slash, task = entry.strip().lower().partition("/")
     group = GROUPS.get(group_name)
     if group and not slash:
@@ -186,7 +185,7 @@ def _nearest(entry: str) -> str:
         for task in group.members:
             full[f"{group.name}/{task}"] = [f"{group.name}/{task}"]
             full.setdefault(task, []).append(f"{group.name}/{task}")
-    # Both what was written and the part behind the slash may be near.
+    # The nearest name may match the whole, or only the part after the slash.
     spellings = dict.fromkeys([entry.lower(), entry.lower().rpartition("/")[2]])
     near = dict.fromkeys(
         name

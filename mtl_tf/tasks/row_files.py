@@ -1,6 +1,6 @@
 """Rows of text and label from tsv, csv and jsonl files.
 
-Blank lines are no rows.
+Blank lines are skipped.
 """
 
 import itertools
@@ -30,15 +30,15 @@ from mtl_tf.tasks.file_records import (
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
 Parse = Callable[[Any, str], Any]
-#: What `parse` returns for the target of a row that is no example.
+#: The result of `parse` for a row that is left out.
 SKIP = object()
-#: The same where a row has no target.
+#: The result of `parse` for a row without a target.
 MISSING = object()
 _SHOWN = 40  # characters of a wrong value in a message
 
 
 class Row(NamedTuple):
-    """One example as it stands in a file."""
+    """One example as it is in a file."""
 
     texts: tuple[str, ...]
     target: Any
@@ -46,14 +46,14 @@ class Row(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How a file is laid out.
+    """The layout of a file.
 
     Attributes:
         format: "tsv", "csv" (RFC 4180) or "jsonl".
-        columns: name of a column, or its number from 0, for each feature: the
-            texts, and last the target.
+        columns: for each feature the name of its column, or its number from 0:
+            the texts, and last the target.
         header: whether the first row of a tsv or csv file names the columns.
-        delimiter: what stands between the cells of a csv file.
+        delimiter: separates the cells of a csv file.
     """
 
     format: str
@@ -63,12 +63,12 @@ class Layout(NamedTuple):
 
     @property
     def texts(self) -> list[str]:
-        """The features that are texts."""
+        """The text features."""
         return list(self.columns)[:-1]
 
     @property
     def separator(self) -> str:
-        """What stands between the cells of a tsv or csv file, in words."""
+        """The name of what separates the cells of a tsv or csv file."""
         character = "\t" if self.format == "tsv" else self.delimiter
         return {"\t": "tab", COMMA: "comma"}.get(character, repr(character))
 
@@ -76,19 +76,19 @@ class Layout(NamedTuple):
 def rows_of(
     path: str, layout: Layout, parse: Parse, odd: Odd = ignore
 ) -> Iterator[Row]:
-    """Yields the rows of a file while it is read, those that are SKIP too.
+    """Yields the rows of a file as it is read, also rows that are SKIP.
 
     Args:
         path: the file.
-        layout: how it is laid out.
-        parse: `parse(value, column)`: what a target says: a cell, or a JSON
-            value. It raises `ValueError` of one that says nothing, and
-            returns `SKIP` for a row that is to be left out.
-        odd: called with the numbers of lines that are not UTF-8.
+        layout: its layout.
+        parse: `parse(value, column)` parses a target, which is a cell or a JSON
+            value. It raises `ValueError` for a wrong value, and returns `SKIP`
+            for a row that is to be left out.
+        odd: called with the number of each line that is not UTF-8.
 
     Raises:
         DataError: the file is missing or unreadable, or a row is wrong; the
-            message names its place.
+            message says where.
     """
     if layout.format == "jsonl":
         for record in json_objects(path, odd):
@@ -98,11 +98,11 @@ def rows_of(
 
 
 def check_files(paths: Sequence[str], layout: Layout) -> None:
-    """Looks at how the files of a split begin.
+    """Checks the beginnings of a split's files.
 
     Raises:
-        DataError: a file is missing, unreadable or in UTF-16, or the columns
-            of a table are not those of the first one.
+        DataError: a file is missing, unreadable or in UTF-16, or a table has
+            other columns than the first one.
     """
     for path in paths:
         check_text(path)
@@ -111,7 +111,7 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
     first = _columns(paths[0], layout)
     for path in paths[1:]:
         columns = _columns(path, layout)
-        # A file without any is told when its rows are missed.
+        # An empty file is reported when its rows are missed.
         if not columns or not first or columns == first:
             continue
         named = any(isinstance(c, str) for c in layout.columns.values())
@@ -129,7 +129,7 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
 
 
 def check_widths(first: str, expected: int, path: str, width: int) -> None:
-    """Complains of a file with another number of columns than the first one.
+    """Refuses a file with another number of columns than the first one.
 
     Raises:
         DataError: the numbers differ.
@@ -142,7 +142,7 @@ def check_widths(first: str, expected: int, path: str, width: int) -> None:
 
 
 def _columns(path: str, layout: Layout) -> list[str]:
-    """The cells of a table's first row; [] if it has none."""
+    """The cells of a table's first row; [] if there is none."""
     _, cells = next(_records(path, layout), (0, []))
     return [cell.strip() for cell in cells]
 
@@ -223,11 +223,11 @@ def _place(
 
 
 def _check_different(path: str, layout: Layout, places: Sequence[int]) -> None:
-    """Refuses a column that is named once and numbered once."""
+    """Refuses a column that is given both by name and by number."""
     of_place: dict[int, str] = {}
     for feature, place in zip(layout.columns, places):
         other = of_place.setdefault(place, feature)
-        # Where a layout has one twice it is on purpose.
+        # A layout that gives the same value twice means it.
         if layout.columns[other] != layout.columns[feature]:
             raise DataError(
                 f"{path}:1: columns.{other} and columns.{feature} are both "
@@ -236,7 +236,7 @@ def _check_different(path: str, layout: Layout, places: Sequence[int]) -> None:
 
 
 def _delimiter_advice(first: Sequence[str], layout: Layout) -> str:
-    """What helps where the first row shows another delimiter, or ""."""
+    """The advice if the first row suggests another delimiter, or ""."""
     delimiter = "\t" if layout.format == "tsv" else layout.delimiter
     other = other_delimiter(first, delimiter)
     if not other:
@@ -279,7 +279,7 @@ def _another_width(
     first_row: tuple[int, list[str]],
     layout: Layout,
 ) -> DataError:
-    """A text with a bare comma or tab would be cut, and its rest a label."""
+    """The error for a row whose text may hold an unquoted comma or tab."""
     repair = {"csv": 'stand in quotes ("...")', "tsv": "become a space"}
     advice = _delimiter_advice(first_row[1], layout) or (
         f": a {layout.separator} within a text has to {repair[layout.format]}"

@@ -1,4 +1,4 @@
-"""Where the examples of a task come from."""
+"""The base class of sources of a task's examples."""
 
 import abc
 import functools
@@ -7,16 +7,16 @@ import tensorflow as tf
 from absl import logging
 
 SPLITS = ("train", "validation", "test")
-#: A split of examples without targets, which some sources have beside.
+#: The split of examples without targets, which some sources have besides.
 UNLABELLED = "unlabelled"
 
 
 @functools.cache
 def tell(message: str, level: int = logging.WARNING) -> None:
-    """Logs a sentence about data, once in a process.
+    """Logs a warning about data, once in a process.
 
-    Tasks are looked up anew for training, for scoring and for the texts that
-    clean parts leave out.
+    Tasks are looked up several times: for training, for scoring, and for the
+    texts that clean parts leave out.
     """
     logging.log(level, "%s", message)
 
@@ -25,9 +25,9 @@ class Source(abc.ABC):
     """Examples in splits.
 
     Attributes:
-        labels: names of the labels; () where there are none.
-        warnings: what was odd in the splits read so far: counted, one
-            sentence each. Rows are kept.
+        labels: the label names; () if there are none.
+        warnings: what was odd in the splits read so far, with counts, one
+            sentence each. Odd rows are kept.
     """
 
     labels: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Source(abc.ABC):
     @property
     @abc.abstractmethod
     def split_names(self) -> tuple[str, ...]:
-        """The splits that are known by a name."""
+        """The names of the splits."""
 
     @abc.abstractmethod
     def size(self, split: str) -> int:
@@ -53,14 +53,14 @@ class Source(abc.ABC):
 
         Raises:
             ConfigError: there is no such split.
-            DataError: the data are wrong; the message names the place.
+            DataError: the data are wrong; the message says where.
         """
 
     def place(self, split: str, number: int) -> str:
-        """Says where an example stands, for messages.
+        """The location of an example, for messages.
 
         Args:
-            split: its split.
-            number: its place in that, from 0.
+            split: the example's split.
+            number: its index there, from 0.
         """
         return f"split {split}, example {number}"

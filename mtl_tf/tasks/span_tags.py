@@ -1,11 +1,11 @@
-"""What the tags of a corpus are: of words, of spans, or of spans with slips."""
+"""Tells tags of words from tags of spans, also with some mistakes."""
 
 import re
 from collections.abc import Iterable, Mapping
 
 from mtl_tf.text import span_schemes
 
-#: IOBES with other letters: L(ast) for E, U(nit) for S. It is read, not made.
+#: IOBES with other letters: L(ast) for E, U(nit) for S. Read, never written.
 BILOU = "bilou"
 _IOBES_LETTERS = {"L": "E", "U": "S"}
 _BILOU_TAG = re.compile(r"([LU])(?=-.)", re.DOTALL)
@@ -13,7 +13,7 @@ _TYPED = re.compile(r"[BIES]-.+", re.DOTALL)
 
 
 def from_bilou(tag: str) -> str:
-    """A tag of BILOU as IOBES has it; others as they are.
+    """Converts a BILOU tag to IOBES; other tags are unchanged.
 
     Example:
 
@@ -25,7 +25,7 @@ def from_bilou(tag: str) -> str:
 
 
 def is_bilou(counts: Mapping[str, int]) -> bool:
-    """Whether tags are those of BILOU, some slips aside.
+    """Whether tags are BILOU, up to some mistakes.
 
     Args:
         counts: how often each tag occurs.
@@ -38,11 +38,11 @@ def is_bilou(counts: Mapping[str, int]) -> bool:
 
 
 def is_mostly_spans(counts: Mapping[str, int]) -> bool:
-    """Whether tags are meant as those of spans, though some are not.
+    """Whether tags are meant to be span tags, even if some are not.
 
-    At least one has the form B-TYPE, and most are tags of spans: most of the
-    different ones, or most of their occurrences. Tags of words may hold O, as
-    in O, COMMA, PERIOD, or single letters, but hardly B-TYPE.
+    At least one has the form B-TYPE, and most of the different tags, or of
+    their occurrences, are span tags. Tags of words may include O (as in O,
+    COMMA, PERIOD) or single letters, but hardly B-TYPE.
 
     Args:
         counts: how often each tag occurs.
@@ -56,5 +56,5 @@ def is_mostly_spans(counts: Mapping[str, int]) -> bool:
 
 
 def odd_tags(tags: Iterable[str]) -> list[str]:
-    """The tags that are not of spans, in their order."""
+    """The tags that are no span tags, in their order."""
     return [tag for tag in tags if not span_schemes.is_span_tag(tag)]

@@ -1,4 +1,4 @@
-"""Files that are read again by every pass, so that no split is in memory."""
+"""Sources that read their files in every pass, to save memory."""
 
 import abc
 import itertools
@@ -18,14 +18,14 @@ _AT_ONCE = 1024
 
 
 class StreamedSource(Source):
-    """Files of each split, which are checked when it is asked for first.
+    """Files of each split, which are checked when the split is first used.
 
-    They are read to their end then, and again by every dataset that is gone
-    through: no more than some thousand examples are in memory at once. What
-    is odd is logged once and kept in `warnings`.
+    The check reads them to the end, and so does every pass through a dataset.
+    Only some thousand examples are in memory at once. Warnings are logged once
+    and kept in `warnings`.
 
     Args:
-        files: paths of each split's files.
+        files: the paths of each split's files.
     """
 
     def __init__(self, files: Mapping[str, Sequence[str]]):
@@ -40,7 +40,7 @@ class StreamedSource(Source):
         return tuple(self._files)
 
     def size(self, split: str) -> int:
-        """Returns how many examples the split's files have."""
+        """The number of examples in the split's files."""
         paths = look_up(split, self._files, "split")
         if split not in self._sizes:
             self.remember(split)
@@ -66,10 +66,10 @@ class StreamedSource(Source):
 
     @abc.abstractmethod
     def check(self, split: str) -> int:
-        """Reads a split to its end, notes what is odd, counts examples.
+        """Reads a split to the end, warns about odd rows, counts examples.
 
         Raises:
-            DataError: something is wrong; the message names the place.
+            DataError: the data are wrong; the message says where.
         """
 
     @abc.abstractmethod
@@ -78,26 +78,26 @@ class StreamedSource(Source):
 
     @abc.abstractmethod
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
-        """What `batch` returns, of any number of examples."""
+        """The types of `batch`'s results, for any number of examples."""
 
     @abc.abstractmethod
     def batch(self, split: str, examples: Sequence[Any]) -> dict[str, Any]:
-        """Returns some examples as features, one row each."""
+        """Returns the features of some examples, one row each."""
 
     def remember(self, split: str) -> None:
-        """Remembers how a split's files are, before they are first read."""
+        """Records the state of a split's files before they are first read."""
         paths = self._files[split]
         self._stamps.setdefault(split, [_stamp(path) for path in paths])
 
     def named(self, split: str) -> str:
-        """What messages call all files of a split."""
+        """The name of all files of a split in messages."""
         first, *others = self._files[split]
         if not others:
             return first
         return f"{first} and {count(len(others), 'more file')}"
 
     def note(self, warning: str) -> None:
-        """Logs and keeps a sentence about what is odd."""
+        """Logs and keeps a warning."""
         paths = itertools.chain(*self._files.values())
         warning = given_rows.named(warning, paths)
         tell(warning)
@@ -106,7 +106,7 @@ class StreamedSource(Source):
     def _in_memory(
         self, split: str, columns: Mapping[str, Any]
     ) -> tf.data.Dataset:
-        """A dataset of one batch: tracing a generator takes far longer."""
+        """A dataset from one batch; tracing a generator takes far longer."""
         return tf.data.Dataset.from_tensor_slices(
             {
                 name: columns[name]
@@ -123,7 +123,7 @@ class StreamedSource(Source):
 
 
 class Tally:
-    """How many lines of a kind a file has, and which is the first."""
+    """Counts lines of one kind, and remembers the first."""
 
     def __init__(self):
         self.count = self.first = 0
@@ -137,14 +137,14 @@ class Tally:
 def encoded(text: str) -> bytes:
     """A text in UTF-8.
 
-    JSON can spell halves of surrogate pairs, which UTF-8 cannot: they become
+    JSON can contain halves of surrogate pairs, which UTF-8 lacks; they become
     question marks.
     """
     return text.encode("utf-8", "replace")
 
 
 def _stamp(path: str) -> tuple[int, int]:
-    """What changes with a file: its size and when it was written."""
+    """A file's size and modification time, which show that it has changed."""
     try:
         status = os.stat(path)
     except OSError as error:

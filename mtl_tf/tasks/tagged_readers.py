@@ -35,9 +35,9 @@ _AT_ONCE = 1024
 
 
 class Tagged(NamedTuple):
-    """A sentence; `lines` has the line of each token in the file `path`.
+    """A sentence; `lines` has the line number of each token in the file `path`.
 
-    In a file that is no lines these are numbers of its `unit`.
+    In a file without lines, the numbers count its `unit`.
     """
 
     tokens: list[str]
@@ -48,14 +48,14 @@ class Tagged(NamedTuple):
 
 
 class TagLayout(NamedTuple):
-    """How a file of tagged sentences is laid out.
+    """The layout of a file of tagged sentences.
 
     Attributes:
         format: "conll" (columns), "conllu" or "jsonl" (two lists a line).
-        tokens, tags: numbers of columns, from 0 or negative from the last;
-            names of columns (conllu) or of keys (jsonl).
-        separator: between columns; "" for spaces and tabs.
-        comment: how lines begin that are skipped; "" for none.
+        tokens, tags: column numbers, from 0, or negative from the last; or
+            names of columns (conllu) or keys (jsonl).
+        separator: separates columns; "" for spaces and tabs.
+        comment: the prefix of lines that are skipped; "" for none.
     """
 
     format: str
@@ -66,10 +66,10 @@ class TagLayout(NamedTuple):
 
 
 class Reader(abc.ABC):
-    """Gives the sentences of splits.
+    """Reads the sentences of splits.
 
     Attributes:
-        warnings: what was odd so far.
+        warnings: the warnings so far.
     """
 
     def __init__(self):
@@ -78,16 +78,16 @@ class Reader(abc.ABC):
     @property
     @abc.abstractmethod
     def split_names(self) -> tuple[str, ...]:
-        """The splits that are known by a name."""
+        """The names of the splits."""
 
     @property
     def class_names(self) -> tuple[str, ...] | None:
-        """The tags, where the source itself lists them."""
+        """The tags, if the source itself lists them; else None."""
         return None
 
     @abc.abstractmethod
     def size(self, split: str) -> int:
-        """How many sentences a split has."""
+        """The number of sentences of a split."""
 
     @abc.abstractmethod
     def sentences(self, split: str) -> list[Tagged]:
@@ -95,15 +95,15 @@ class Reader(abc.ABC):
 
     @abc.abstractmethod
     def place(self, split: str, number: int, token: int) -> str:
-        """Where a token of sentence `number` stands, for messages."""
+        """The location of a token of sentence `number`, for messages."""
 
 
 class FileReader(Reader):
-    """Files of each split, packed by gzip where their names end in `.gz`.
+    """Reads each split from files, compressed if named `.gz`.
 
     Args:
         paths: the files of each split.
-        layouts: how those of each split are laid out.
+        layouts: the layouts of each split's files.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class FileReader(Reader):
         return tuple(self._paths)
 
     def size(self, split: str) -> int:
-        """How many sentences the split's files have."""
+        """The number of sentences in the split's files."""
         return len(self.sentences(split))
 
     def sentences(self, split: str) -> list[Tagged]:
@@ -152,19 +152,19 @@ class FileReader(Reader):
             self.warnings.append(warning)
 
     def place(self, split: str, number: int, token: int) -> str:
-        """File and line of a token, or the row of what was given."""
+        """The file and line of a token, or the row of given examples."""
         sentence = self._read[split][number]
         path, line = sentence.path, sentence.lines[token]
         return given_rows.named(str(Place(path, line, sentence.unit)), [path])
 
 
 class DatasetReader(Reader):
-    """Two sequence features of a TFDS dataset.
+    """Reads two sequence features of a TFDS dataset.
 
     Args:
-        name: of the dataset.
+        name: the dataset's name.
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
-        tokens, tags: names of the features.
+        tokens, tags: the features' names.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class DatasetReader(Reader):
         return class_names(getattr(feature, "feature", feature))
 
     def size(self, split: str) -> int:
-        """How many examples a split or a slice of one has."""
+        """The number of examples of a split or a slice of one."""
         return self._dataset.size(split)
 
     def sentences(self, split: str) -> list[Tagged]:
@@ -223,7 +223,7 @@ class DatasetReader(Reader):
         return sentences
 
     def place(self, split: str, number: int, token: int) -> str:
-        """Dataset, split and example."""
+        """The dataset, split and number of an example."""
         return f"dataset {self._dataset.name}, split {split}, example {number}"
 
 
@@ -252,7 +252,7 @@ def _of_columns(
     path: str, sentences: Iterator[Sentence], tokens: int, tags: int
 ) -> Iterator[Tagged]:
     for rows in sentences:
-        # Negative numbers count from the end of a line.
+        # Counted from both ends, the two may be the same in a short row.
         for row in rows if (tokens < 0) != (tags < 0) else ():
             width = len(row.cells)
             if tokens % width == tags % width:
@@ -287,7 +287,7 @@ def _read(path: str, layout: TagLayout, odd: Odd) -> tuple[list[Tagged], int]:
 
 
 def _width(path: str, lines: Sequence[str], layout: TagLayout) -> int:
-    """How many columns a file with sentences has; 0 if its format tells."""
+    """The number of columns of a file; 0 if its format fixes it."""
     if layout.format != "conll":
         return 0
     sentences = read_sentences(path, lines, layout.separator, layout.comment)

@@ -1,4 +1,4 @@
-"""Tagged sentences as numbers."""
+"""Tagged sentences with tags as label ids."""
 
 import functools
 from collections import Counter
@@ -20,33 +20,32 @@ from mtl_tf.tasks.span_tags import (
 from mtl_tf.tasks.tagged_readers import Reader, Tagged
 from mtl_tf.text import span_schemes
 
-#: What an entry may call the scheme of its data.
+#: Further values of an entry's `scheme`.
 AUTO, WORDS = "auto", "none"
 
 
 class TaggedSource(Source):
     """Sentences of tokens and tags, with tags in the scheme of training.
 
-    Tags of spans are read as conlleval reads them and written anew, so none of
-    them breaks the rules of the scheme: a CRF that forbids what the scheme
-    forbids can learn from all. What was broken is counted in `warnings`.
+    Span tags are read as conlleval reads them and written anew. So none of them
+    breaks the rules of the scheme, and a CRF that forbids what the scheme
+    forbids can learn from all. Broken tags are counted in `warnings`.
 
     Args:
-        reader: gives the sentences.
-        scheme: how spans are tagged: one of `span_schemes.SCHEMES`, or
-            "bilou", which is IOBES in other letters and is read as that;
-            "none" where tags are of words (parts of speech); "auto" looks at
-            them, and takes nothing for tags of words of which most are tags
-            of spans.
-        train_scheme: what the tags are converted to; "" for IOB2 where the
+        reader: reads the sentences.
+        scheme: the tagging scheme of spans: one of `span_schemes.SCHEMES`, or
+            "bilou", which is read as IOBES with other letters. "none" for tags
+            of words (parts of speech). "auto" detects the scheme; it refuses to
+            treat tags as tags of words if most look like span tags.
+        train_scheme: the scheme that tags are converted to; "" for IOB2 if the
             scheme is IOB1, else for the scheme itself.
-        labels: the tags in their order. None takes those that the reader
-            lists, or else those of all of `label_splits`, `O` first. The tags
-            of spans are completed: every type has all letters of the scheme.
+        labels: the tags in order. The default is the tags that the reader
+            lists, or else those of all `label_splits`, `O` first. Span tags are
+            completed: every type has all letters of the scheme.
         label_splits: see `labels`.
 
     Attributes:
-        scheme: what the tags are converted to; "" for tags of words.
+        scheme: the scheme that tags are converted to; "" for tags of words.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class TaggedSource(Source):
 
     @functools.cached_property
     def scheme(self) -> str:
-        """How the labels write spans; "" for tags of words."""
+        """How the labels write spans; "" for tags of single words."""
         stated = "iobes" if self._given_scheme == BILOU else self._given_scheme
         if stated == AUTO:
             if not span_schemes.are_span_tags(self._data_tags):
@@ -87,7 +86,7 @@ class TaggedSource(Source):
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:
-        """Names of the tags."""
+        """The names of the tags."""
         if not self.scheme:
             return self._data_tags
         types = span_schemes.types_of(self._data_tags)
@@ -96,7 +95,7 @@ class TaggedSource(Source):
 
     @functools.cached_property
     def _data_tags(self) -> tuple[str, ...]:
-        """The tags as they are in the data; those of BILOU as IOBES."""
+        """The tags in the data, with BILOU read as IOBES."""
         declared = self._given_labels or self._reader.class_names
         if declared is not None:
             (names,) = self._as_iobes([declared])
@@ -117,7 +116,7 @@ class TaggedSource(Source):
         return tuple(names)
 
     def _first(self, odd: Sequence[str]) -> tuple[str, str]:
-        """Where the first of some tags stands, and which one it is."""
+        """The place of the first of some tags, and that tag."""
         return next(
             (f"{self._reader.place(split, number, place)}: ", tag)
             for split in self._label_splits
@@ -129,7 +128,7 @@ class TaggedSource(Source):
     def _complain(
         self, prefix: str, odd: str, counts: Mapping[str, int]
     ) -> None:
-        """Raises an error if a tag that is none of spans has to be one."""
+        """Raises an error for a tag that should be a span tag and is not."""
         if self._given_scheme in (*span_schemes.SCHEMES, BILOU):
             raise ConfigError(
                 f"{prefix}scheme is {self._given_scheme!r}, but the tag "
@@ -144,7 +143,7 @@ class TaggedSource(Source):
             )
 
     def _sentences(self, split: str) -> list[Tagged]:
-        """The sentences of a split, with tags of BILOU as those of IOBES."""
+        """The sentences of a split, with BILOU tags as IOBES."""
         sentences = self._reader.sentences(split)
         tags = self._as_iobes([sentence.tags for sentence in sentences])
         return [
@@ -181,7 +180,7 @@ class TaggedSource(Source):
         if self.scheme:
             tags = self._converted(split, tags)
         ids = {label: i for i, label in enumerate(self.labels)}
-        # JSON can spell halves of surrogate pairs, which UTF-8 cannot.
+        # JSON can contain halves of surrogate pairs, which UTF-8 lacks.
         tokens = [
             token.encode("utf-8", "replace")
             for sentence in sentences
@@ -209,7 +208,7 @@ class TaggedSource(Source):
 
     @functools.cached_property
     def _known(self) -> set[str]:
-        """The tags that may stand in the data."""
+        """The tags that may occur in the data."""
         if not self.scheme:
             return set(self._data_tags)
         types = span_schemes.types_of(self._data_tags)
@@ -231,7 +230,7 @@ class TaggedSource(Source):
         ]
         if broken:
             warning = (
-                f"{len(broken)} tags not as {before} writes spans, read as "
+                f"{len(broken)} tags that {before} does not allow, read as "
                 "conlleval reads them (first: "
                 f"{self._reader.place(split, *broken[0])})"
             )

@@ -1,4 +1,4 @@
-"""What a task is: a name, a type, labels, metrics, and examples."""
+"""A task: its name, type, labels, metrics and examples."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from mtl_tf.tasks.features import Feature, text_of
 from mtl_tf.tasks.source import SPLITS, Source
 from mtl_tf.tasks.task_type import TaskType
 
-# What cross-validation divides in folds: all but the official test split; all,
-# where no split is official; or nothing, where examples hang together.
+# The splits that cross-validation divides into folds: all but an official test
+# split; all, if no split is official; or none, if examples belong together.
 WITHOUT_TEST = ("train", "validation")
 WHOLE_CORPUS = SPLITS
 NO_FOLDS = ()
@@ -27,17 +27,17 @@ class Task:
 
     Attributes:
         name: unique in a run; also the name of its served signature.
-        type: name of its task type.
+        type: the name of its task type.
         source: where its examples come from.
-        labels: names of the labels; a label id is a place in them.
-        metrics: names of metrics, the primary one first; None for the type's
-            usual ones.
-        loss_weight: factor of its loss.
-        splits: the source's split for "train", "validation", "test" and
-            further names.
-        pool: splits that cross-validation divides in folds; see
+        labels: the label names; a label's id is its index here.
+        metrics: the metric names, the primary one first; None for the type's
+            defaults.
+        loss_weight: a factor of its loss.
+        splits: "train", "validation", "test" and further names, each with the
+            source's name of that split.
+        pool: the splits that cross-validation divides into folds; see
             `mtl_tf.tasks.folds`.
-        settings: what its type knows beside; see `TaskType.settings`.
+        settings: what its type must know besides; see `TaskType.settings`.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Task:
 
     @property
     def task_type(self) -> TaskType:
-        """Its type."""
+        """The object of its task type."""
         return task_types.of(self.type)
 
     @property
@@ -73,7 +73,7 @@ class Task:
 
     @tf.autograph.experimental.do_not_convert
     def text_of(self, examples: Mapping[str, Any]) -> tf.Tensor:
-        """The texts of examples of this task; see `features.text_of`."""
+        """The text of each of these examples; see `features.text_of`."""
         return text_of(self.features, examples)
 
     def dataset(self, split: str) -> tf.data.Dataset:
@@ -88,13 +88,13 @@ class Task:
 
         Raises:
             ConfigError: the task has no such split.
-            DataError: the data are wrong; the message names the place.
+            DataError: the data are wrong; the message says where.
         """
         source, split = self._locate(split)
         return source.dataset(split)
 
     def has_split(self, split: str) -> bool:
-        """Whether there is a split of that name, also beside its own."""
+        """Whether there is a split of that name, in the task or its source."""
         return split in self.splits or split in self.source.split_names
 
     def size(self, split: str) -> int:
@@ -103,12 +103,12 @@ class Task:
         return source.size(split)
 
     def place(self, split: str, number: int) -> str:
-        """Says where an example stands; see `Source.place`."""
+        """Says where an example is in its file; see `Source.place`."""
         source, split = self._locate(split)
         return source.place(split, number)
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what a trained run has to know of the task."""
+        """Returns what a trained run must know about the task."""
         return {
             "name": self.name,
             "type": self.type,
@@ -131,10 +131,10 @@ class Task:
 
 @dataclasses.dataclass(frozen=True)
 class TaskGroup:
-    """The tasks of one corpus or paper, which share texts.
+    """The tasks of one corpus or paper, which may share texts.
 
     Attributes:
-        name: of the group.
+        name: the group's name.
         tasks: all of its tasks, in the paper's order.
     """
 

@@ -1,4 +1,4 @@
-"""What the splits of a task hold."""
+"""Statistics of a task's splits."""
 
 import dataclasses
 import math
@@ -21,29 +21,29 @@ from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task import Task
 
 _BATCH = 1024
-# Tokenisers leave "e.g." and "U.S." as they are: one letter is none.
+# At least two letters: tokenizers leave "e.g." and "U.S." as they are.
 _GLUED = r".*\pL{2}[,.;:!?)]+"
 _USUAL_SPLITS = ("train", "validation", "test")
 
 
 @dataclasses.dataclass(frozen=True)
 class TaskSplit:
-    """Numbers of one split.
+    """Statistics of one split.
 
     Attributes:
         split: its name within the task.
-        examples: how many.
-        tokens: mean number of white-space separated tokens, or given words,
-            of all inputs of an example; 0 without examples.
-        labels: by label, examples, or tokens where each has one, that have
-            it; None where the targets are no labels.
-        unlabelled: labels that are -1, which stands for none.
-        repeated: examples whose text stands in an earlier split of the task,
-            too: scores on them say little.
-        glued: share of its white-space separated tokens that end in a comma,
-            a full stop or the like behind a letter: raw texts have some 10 %.
-        values: the least, mean and greatest one where targets are numbers;
-            () otherwise.
+        examples: the number of examples.
+        tokens: the mean number of white-space tokens, or given words, over all
+            inputs of an example; 0 without examples.
+        labels: how many examples (or tokens, if each has a label) have each
+            label; None if the targets are no labels.
+        unlabelled: the number of labels that are -1, for none.
+        repeated: the number of examples whose text is also in an earlier split
+            of the task; scores on them say little.
+        glued: the share of white-space tokens that end in a comma, a full stop
+            or the like after a letter. Raw texts have some 10 %.
+        values: least, mean and greatest value if the targets are numbers; else
+            ().
     """
 
     split: str
@@ -56,43 +56,44 @@ class TaskSplit:
     values: tuple[float, ...] = ()
 
     def warnings(self) -> Iterator[str]:
-        """What is odd about the split, in sentences."""
+        """Yields warnings about the split."""
         if self.repeated:
             yield (
                 f"{self.repeated:,} of the {self.examples:,} texts of the "
-                f"split {self.split!r} stand in an earlier split, too: scores "
+                f"split {self.split!r} also occur in an earlier split: scores "
                 "on them say little"
             )
         if self.unlabelled:
             yield (
                 f"{self.unlabelled:,} labels of the split {self.split!r} are "
-                "-1, which stands for none"
+                "-1, which means that there is no label"
             )
 
 
 def ordered_splits(task: Task) -> list[str]:
-    """The splits with labels, those of training, validation and test first."""
+    """The labelled splits: training, validation, test, then others."""
     usual = [name for name in _USUAL_SPLITS if name in task.splits]
-    # A part that is held out of the training texts comes last.
+    # Splits that are held out of the training texts come last.
     splits = dict.fromkeys([*usual, *task.splits])
     return [name for name in splits if name != UNLABELLED]
 
 
 def statistics(task: Task) -> Iterator[TaskSplit]:
-    """Reads every split of a task to its end and counts.
+    """Reads every split of a task to the end and counts.
 
     Yields:
-        Those of training, validation and test texts first, in this order.
+        The statistics of the training, validation and test splits, in this
+        order, then of others.
 
     Raises:
-        DataError: the data are wrong, or a number of a label is not that of
-            one of the task's labels; the message names the place.
+        DataError: the data are wrong, or a label id is not one of the task's;
+            the message says where.
     """
     earlier: set[int] = set()
     read: set[str] = set()
     for split in ordered_splits(task):
         texts: list[int] = []
-        # Of a corpus that has one split for two it is no accident.
+        # Where one split serves as two, repeated texts are no accident.
         again = task.splits[split] in read
         yield _count(task, split, set() if again else earlier, texts)
         earlier.update(texts)
@@ -102,14 +103,14 @@ def statistics(task: Task) -> Iterator[TaskSplit]:
 def _count(
     task: Task, split: str, earlier: Set[int], texts: list[int]
 ) -> TaskSplit:
-    """Counts; `texts` takes the hashes of the split's texts."""
+    """Counts a split, and adds the hashes of its texts to `texts`."""
     read, labels = inputs(task.features), _labels(task)
     numbers = [f for f in targets(task.features) if f.element == NUMBERS]
     least, total, greatest = math.inf, 0.0, -math.inf
     tokens = unlabelled = glued = 0
     counts = np.zeros(len(task.labels), np.int64)
     for batch in batched(task.dataset(split), _BATCH):
-        # Texts themselves would fill the memory.
+        # Hashes, as the texts themselves would fill the memory.
         texts += [hash(text) for text in task.text_of(batch).numpy().tolist()]
         for text in read:
             words = _tokens(text, batch[text.name])
@@ -143,7 +144,7 @@ def _count(
 
 
 def _labels(task: Task) -> Feature | None:
-    """The target that is made of the task's labels."""
+    """The target whose values are the task's labels, if there is one."""
     declared = [f for f in targets(task.features) if f.element == LABELS]
     return declared[0] if declared and task.labels else None
 
@@ -165,10 +166,10 @@ def _counts(labels: Feature, values: np.ndarray, size: int) -> np.ndarray:
     """How often each label occurs in a batch, int64 [labels].
 
     Raises:
-        ValueError: there is no label of some number.
+        ValueError: an id is not one of the labels.
     """
     if labels.axes and not labels.time:
-        # One place for each label: whether an example has it.
+        # Here a target has one place for each label, 1 if the example has it.
         return np.sum(values.reshape(-1, size) > 0, axis=0)
     wrong = values[(values < -1) | (values >= size)]
     if len(wrong):

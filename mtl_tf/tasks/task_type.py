@@ -1,4 +1,4 @@
-"""What a task type declares of its tasks."""
+"""The base class of task types: what a type declares about its tasks."""
 
 import abc
 import dataclasses
@@ -16,7 +16,7 @@ Entry = Mapping[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
-    """What is declared of a metric; `mtl_tf.evaluation` computes it.
+    """A declared metric; `mtl_tf.evaluation` computes it.
 
     Attributes:
         higher_is_better: whether a higher value is better.
@@ -26,24 +26,25 @@ class Metric:
 
 
 class TaskType(abc.ABC):
-    """A kind of tasks: its entries, examples, labels and metrics.
+    """A type of tasks: its config entries, examples, labels and metrics.
 
-    What else a type is stands in the modules of its name in the packages
-    `task_types` of other rooms; see `mtl_tf.core.task_types`.
+    The other parts of a type (predictions, scoring, export) are in modules of
+    its name in the `task_types` packages of other rooms; see
+    `mtl_tf.core.task_types`.
 
     Attributes:
-        name: of the type; one of the user's own needs none.
-        system: the kind of model that its tasks train; tasks of different
+        name: the type's name; a user's own type needs none.
+        system: the kind of model that its tasks train. Tasks of different
             systems cannot be trained together. "sharing" is a sharing scheme
-            below a head for each type.
+            with a head for each type.
         metrics: the metrics that its tasks may have, by name.
-        file_fields: fields of an entry on one's own files, each with the
-            formats of files that it is for; () for all.
-        fields: fields of any entry.
-        most_held_out: examples that are held out for validation at most,
-            where no split is given for it; 0 for a tenth of any number.
-        held_out_together: a feature, a text: examples with the same one are
-            held out together; "" for one by one.
+        file_fields: fields of entries with `files`, each with the file formats
+            that it applies to; () means all.
+        fields: fields that any entry may have.
+        most_held_out: the largest number of examples held out for validation
+            when no validation split is given; 0 for no limit.
+        held_out_together: a text feature. Examples with equal values of it are
+            held out together; "" if each is held out by itself.
     """
 
     name = ""
@@ -55,13 +56,13 @@ class TaskType(abc.ABC):
     held_out_together = ""
 
     def held_out_by(self, name: str) -> str:
-        """What decides which examples of a task are held out.
+        """The key that decides which examples of a task are held out.
 
-        Beside how many it has. Tasks of equal size for which it is the same
-        hold out the same places of their files.
+        Tasks with equal keys and equal sizes hold out the same rows of their
+        files.
 
         Args:
-            name: of the task.
+            name: the task's name.
         """
         return name
 
@@ -72,13 +73,13 @@ class TaskType(abc.ABC):
         """The features of a task's examples.
 
         Args:
-            labels: the task's.
-            settings: what `settings` returned.
+            labels: the task's labels.
+            settings: the return value of `settings`.
         """
 
     @abc.abstractmethod
     def file_source(self, entry: Entry) -> Source:
-        """The examples of an entry's `files`.
+        """The source of an entry with `files`.
 
         Raises:
             ConfigError: a field is missing or wrong.
@@ -89,17 +90,17 @@ class TaskType(abc.ABC):
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str
     ) -> Source:
-        """The examples of an entry's TFDS `dataset`; raises as above."""
+        """The source of an entry with a TFDS `dataset`; raises as above."""
 
     @abc.abstractmethod
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """Names of the usual metrics, the primary one first."""
+        """Names of the default metrics, the primary one first."""
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
-        """What a trained run has to know of a task beside its labels.
+        """What a trained run must know about a task besides its labels.
 
         Returns:
-            Values for JSON by name; none by default.
+            JSON values by name; none by default.
         """
         del entry, source
         return {}
@@ -108,23 +109,23 @@ class TaskType(abc.ABC):
         """The feature whose values training draws equally often; "" if none.
 
         Args:
-            settings: of a task.
+            settings: the task's settings.
         """
         del settings
         return ""
 
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
-        """Raises `ConfigError` for a task that cannot be of this type."""
+        """Raises `ConfigError` if a task cannot be of this type."""
         del name, settings
 
     def check_metrics(
         self, names: Iterable[str], settings: Mapping[str, Any]
     ) -> None:
-        """Complains of metrics that a task cannot have.
+        """Refuses metrics that a task cannot have.
 
         Raises:
-            ConfigError: an unknown name, or one of another type of tasks;
-                the nearest are offered.
+            ConfigError: an unknown name, or a metric of another task type; the
+                message offers the nearest names.
         """
         del settings
         for name in names:
@@ -137,7 +138,7 @@ class TaskType(abc.ABC):
     def source_of(
         self, entry: Entry, data_dir: str, manual_dir: str
     ) -> tuple[Source, dict[str, str]]:
-        """The examples of an entry, and the source's split for each split.
+        """The source of an entry, and its own split names by our split names.
 
         Raises:
             ConfigError: a field is missing or wrong.
@@ -152,6 +153,6 @@ class TaskType(abc.ABC):
     def fixed_fields(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Fields of an entry that number its labels as they are in a run."""
+        """Entry fields that give the labels the same ids as in a run."""
         del settings
         return {"labels": list(labels)} if "labels" in self.fields else {}

@@ -1,4 +1,4 @@
-"""Pairs of texts as what a task type reads: premise and hypothesis."""
+"""Task types that read pairs of texts, such as premise and hypothesis."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,18 +9,20 @@ from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry
 from mtl_tf.tasks.text_task_type import TextTaskType
 
-#: Each text is encoded by itself, or both one after the other.
+#: Encode each text separately, or both as one sequence.
 APART, JOINED = "apart", "joined"
 
 
 class TextPairs(TextTaskType):
-    """A mixin: examples are two texts with a target.
+    """A mixin for examples of two texts and a target.
 
-    Fields of an entry beside those of the type: the columns "text" and
-    "text_pair", and `pairs`: "apart" (each text is encoded by itself, and the
-    head reads [u; v; |u - v|; u * v] of both summaries; Conneau et al. 2017)
-    or "joined" (one text after the other with a separator between them, the
-    longer one cut first where `text.max_length` is too short for both).
+    The texts' columns are "text" and "text_pair". The entry field `pairs` is
+    one of
+
+    - "apart": each text is encoded by itself, and the head reads
+      [u; v; |u - v|; u * v] of both summaries (Conneau et al. 2017);
+    - "joined": one text follows the other after a separator. If
+      `text.max_length` is too short for both, the longer one is cut first.
     """
 
     texts = {"text": "text", "text_pair": "text_pair"}
@@ -28,7 +30,7 @@ class TextPairs(TextTaskType):
     def features(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> tuple[Feature, ...]:
-        """Two texts, on one time axis or on two, and the target."""
+        """Two texts, on one or two time axes, and the target."""
         joined = settings.get("pairs") == JOINED
         texts = [
             Feature(name, INPUT, TEXT, ("text" if joined else axis,))
@@ -37,7 +39,7 @@ class TextPairs(TextTaskType):
         return (*texts, *targets(super().features(labels, settings)))
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
-        """Also `pairs`."""
+        """The type's settings, and `pairs`."""
         pairs = checks.one_of(
             "pairs", entry.get("pairs") or APART, (APART, JOINED)
         )
@@ -46,6 +48,6 @@ class TextPairs(TextTaskType):
     def fixed_fields(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Also `pairs`."""
+        """The type's fields, and `pairs`."""
         fixed = super().fixed_fields(labels, settings)
         return {**fixed, "pairs": settings["pairs"]}

@@ -1,4 +1,4 @@
-"""What the targets of whole texts are read from: cells, JSON, TFDS features."""
+"""Parsers of the targets of texts: from cells, JSON and TFDS features."""
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
@@ -10,23 +10,22 @@ from mtl_tf.tasks.prepared import FeatureRequest
 
 
 class UnknownLabel(Exception):
-    """A label that is none of the task's; `args` holds it."""
+    """A label that the task does not have; `args` holds it."""
 
 
 def whole_number(value: Any) -> Any:
-    """1 of 1.0, which pandas makes of it; other values as they are."""
+    """1 for 1.0, as pandas writes integers; other values unchanged."""
     is_whole = isinstance(value, float) and value.is_integer()
     return int(value) if is_whole else value
 
 
 class TextTarget(abc.ABC):
-    """How the target of a text is read and numbered.
+    """Parses and encodes the target of a text.
 
     Attributes:
-        name: of the feature, and of its column unless an entry says another.
-        labels: the names of the labels in their order; None takes those of the
-            training split.
-        needs_labels: whether numbers stand for labels.
+        name: the feature's name, and the default name of its column.
+        labels: the label names in order; None for those of the training split.
+        needs_labels: whether encoded values are label ids.
     """
 
     name = "label"
@@ -37,44 +36,44 @@ class TextTarget(abc.ABC):
 
     @abc.abstractmethod
     def parse(self, value: Any, column: str) -> Any:
-        """What a cell of a table (a string) or a JSON value says.
+        """Parses a cell of a table (a string) or a JSON value.
 
         Args:
             value: the cell or value.
-            column: its name, for messages.
+            column: the column's name, for messages.
 
         Raises:
-            ValueError: it says nothing of the kind; the message is a rule,
-                such as "the label is empty".
+            ValueError: it is no such target; the message is a rule, such as
+                "the label is empty".
         """
 
     def is_missing(self, value: Any) -> bool:
-        """Whether a cell or JSON value is no target: empty, null or NaN."""
+        """Whether a cell or JSON value is missing: empty, null or NaN."""
         if isinstance(value, str):
             return not value.strip()
         return value is None or value != value
 
     @abc.abstractmethod
     def collect(self, values: Sequence[Any]) -> tuple[str, ...]:
-        """The names of the labels that parsed values hold, in their order."""
+        """The label names that occur in parsed values, in order."""
 
     @abc.abstractmethod
     def encode(self, value: Any, ids: Mapping[str, int]) -> Any:
-        """The number, or the numbers, of a parsed value.
+        """The number or numbers that encode a parsed value.
 
         Raises:
-            UnknownLabel: it holds a label that `ids` lacks.
+            UnknownLabel: it has a label that `ids` lacks.
         """
 
     def doubts(self, values: Sequence[Any]) -> list[str]:
-        """What is odd about the values of a split, a sentence each."""
+        """Warnings about the values of a split."""
         del values
         return []
 
     def label_doubts(
         self, labels: Sequence[str], values: Sequence[Any]
     ) -> list[str]:
-        """What is odd about labels that were collected from values."""
+        """Warnings about labels that were collected from values."""
         del labels, values
         return []
 
@@ -83,33 +82,33 @@ class TextTarget(abc.ABC):
     def dtype(self) -> Any:
         """The NumPy type of encoded values."""
 
-    # Of TFDS datasets.
+    # For TFDS datasets.
 
     @abc.abstractmethod
     def request(self, column: str) -> FeatureRequest:
-        """The feature of a TFDS dataset that can be a target."""
+        """Asks a TFDS dataset for a feature that can be the target."""
 
     def names_of(self, feature: Any) -> tuple[str, ...] | None:
-        """The names of the labels that a TFDS feature lists itself."""
+        """The label names that a TFDS feature itself lists, else None."""
         del feature
         return None
 
     def converter(
         self, feature: Any, labels: Sequence[str], dataset: str
     ) -> Callable[[tf.Tensor], tf.Tensor] | None:
-        """What encodes a TFDS feature in a graph.
+        """The function that encodes a TFDS feature in a graph.
 
         Args:
-            feature: of the dataset.
-            labels: the task's.
+            feature: the dataset's feature.
+            labels: the task's labels.
             dataset: the dataset's name, for messages.
 
         Returns:
-            None where its values have to be read as those of files are.
+            None if its values must be parsed like those of files.
         """
         del feature, labels, dataset
         return None
 
     def from_tensor(self, value: Any) -> Any:
-        """A NumPy value of a TFDS feature as `parse` would return it."""
+        """Converts a NumPy value of a TFDS feature to the form of `parse`."""
         return self.parse(value, self.name)

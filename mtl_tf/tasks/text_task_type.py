@@ -1,4 +1,4 @@
-"""Task types whose examples are whole texts with a target each."""
+"""Task types whose examples are whole texts, each with one target."""
 
 import abc
 from collections.abc import Mapping, Sequence
@@ -15,28 +15,28 @@ from mtl_tf.tasks.tfds_source import TextDatasetSource
 
 
 class TextTaskType(TaskType):
-    """Whole texts with a target each, from tables and TFDS datasets.
+    """Whole texts with one target each, from tables or TFDS datasets.
 
-    An entry on one's own files is
+    An entry with files of your own is
 
         {"name": "mails", "type": "classification",
          "files": {"train": "a.tsv", "validation": "b.tsv", "test": "c.tsv"},
          "format": "tsv", "columns": {"text": 1, "label": 0}, "header": False}
 
-    of which `name` and `files` are needed. A split may have a list of files,
+    Only `name` and `files` are required. A split may be a list of files,
     "train": ["a.tsv", "b.tsv"], of one format and with the same columns; they
-    are read in that order as if they were one. `format` is by default the
-    ending of each file. Columns are named ("text" and that of the target,
-    unless given), which takes a header in tsv and csv, or numbered from 0.
-    Without a validation file a tenth of the training files is held out.
-    `skip_missing` leaves rows out whose target is an empty cell, null or NaN.
+    are read in that order as one file. The default `format` is each file's
+    ending. Columns are given by name or by number from 0. The default names are
+    "text" and the target's name; names need a header in tsv and csv. Without a
+    validation file, a tenth of the training data is held out. `skip_missing`
+    leaves out rows whose target is an empty cell, null or NaN.
 
-    Or on a TFDS dataset, with `dataset` (its name) and `splits` (by default
-    those of its splits that are called like ours) in place of `files`,
-    `format`, `delimiter` and `header`.
+    An entry with a TFDS dataset has `dataset` (its name) and `splits` (by
+    default the dataset's splits of the names train, validation and test) in
+    place of `files`, `format`, `delimiter` and `header`.
 
     Attributes:
-        texts: the features that are texts, each with its time axis.
+        texts: the text features, each with its time axis.
         element, axes: of the target; see `Feature`.
     """
 
@@ -46,7 +46,7 @@ class TextTaskType(TaskType):
 
     @abc.abstractmethod
     def target(self, entry: Entry) -> TextTarget:
-        """What reads the targets of an entry."""
+        """The parser of an entry's targets."""
 
     def target_axes(self, labels: Sequence[str]) -> tuple[int, ...]:
         """The axes of an example's target; none by default."""
@@ -66,7 +66,7 @@ class TextTaskType(TaskType):
         return (*texts, Feature(name, TARGET, self.element, axes))
 
     def file_source(self, entry: Entry) -> TextFileSource:
-        """Tables; see the class."""
+        """The source of an entry with tables; see the class."""
         paths, target = fields.paths(entry), self.target(entry)
         features = (*self.texts, target.name)
         layouts = layouts_of(entry, paths, features)
@@ -77,7 +77,7 @@ class TextTaskType(TaskType):
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str
     ) -> TextDatasetSource:
-        """A TFDS dataset with features of texts and a target."""
+        """The source of an entry with a TFDS dataset."""
         target = self.target(entry)
         splits = fields.given_splits(entry) or {}
         return TextDatasetSource(

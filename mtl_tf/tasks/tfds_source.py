@@ -1,4 +1,4 @@
-"""Texts with targets, from TFDS datasets, the catalogue's and our own."""
+"""Texts with targets, from any TFDS dataset."""
 
 import functools
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
 
 class TextDatasetSource(Source):
-    """A TFDS dataset, prepared when it is asked for first.
+    """A TFDS dataset, prepared on first use.
 
     Args:
-        name: of the dataset, with its config: "fdu_mtl/books", "glue/sst2".
+        name: the dataset's name, with its config: "fdu_mtl/books", "glue/sst2".
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
-        columns: the dataset's feature for each feature: the texts, and last
-            the target.
-        target: reads the targets.
-        train: the split to take the labels from, where neither the target
-            nor the dataset names them.
+        columns: the dataset's feature for each of the task's features: the
+            texts, and last the target.
+        target: parses the targets.
+        train: the split that the labels come from, if neither the target nor
+            the dataset lists them.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class TextDatasetSource(Source):
         return self._dataset.split_names
 
     def size(self, split: str) -> int:
-        """Returns how many examples a split or a slice of one has."""
+        """Returns the number of examples of a split or a slice of one."""
         return self._dataset.size(split)
 
     def dataset(self, split: str) -> tf.data.Dataset:
@@ -109,7 +109,7 @@ class TextDatasetSource(Source):
         return rows
 
     def _coded(self, split: str) -> tf.data.Dataset:
-        """Examples whose targets are not numbered by the dataset."""
+        """Examples whose targets are encoded here, not by the dataset."""
         rows = self._raw(split)
         ids = {label: i for i, label in enumerate(self.labels)}
         values = []

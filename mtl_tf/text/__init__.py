@@ -1,1 +1,1 @@
-"""Strings to ids: tokenizers, vocabularies and pretrained vectors."""
+"""From strings to ids: tokenizers, vocabularies and pretrained vectors."""

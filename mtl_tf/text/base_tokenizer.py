@@ -1,9 +1,8 @@
-"""What all tokenizers have in common.
+"""The base class of all tokenizers.
 
-Every tokenizer first makes its texts valid UTF-8: each undecodable byte
-becomes U+FFFD, so no text can stop a graph. (With `lowercase`, a NUL
-character becomes U+FFFD, too.) Tokens are *written* tokens; see
-`mtl_tf.text.escaping`.
+Every tokenizer first makes its texts valid UTF-8: each undecodable byte becomes
+U+FFFD, so that no text can stop a graph. (With `lowercase`, NUL characters also
+become U+FFFD.) Tokens are *written* tokens; see `mtl_tf.text.escaping`.
 """
 
 from typing import Any
@@ -14,7 +13,7 @@ from mtl_tf.core import checks
 from mtl_tf.text import escaping
 from mtl_tf.text.escaping import BOUNDARY
 
-#: Replacement that puts a boundary on each side of a match.
+#: Replacement that adds a boundary on each side of a match.
 BOUNDED = BOUNDARY + rb"\0" + BOUNDARY
 
 
@@ -33,7 +32,7 @@ class Tokenizer:
     """
 
     name = ""
-    #: RE2 expression of a word; "" where tokens are not words.
+    #: RE2 expression of a word; "" if tokens are not words.
     pattern = ""
 
     def __init__(self, lowercase: bool = False):
@@ -51,27 +50,27 @@ class Tokenizer:
         return self._split(self.normalize(texts))
 
     def normalize(self, texts: tf.Tensor) -> tf.Tensor:
-        """The texts that are split: valid UTF-8, lower-cased if wanted."""
+        """The texts to split: valid UTF-8, lower-cased if requested."""
         texts = tf.convert_to_tensor(texts, tf.string)
         return _lower(texts) if self.lowercase else valid_utf8(texts)
 
     @property
     def needs_training(self) -> bool:
-        """Whether it has to learn from texts before it is called."""
+        """Whether it must be trained on texts before it can be called."""
         return False
 
     @property
     def pieces(self) -> list[str]:
-        """All written tokens that it makes, if it has learnt them; else []."""
+        """All written tokens it can make, if they were learnt; otherwise []."""
         return []
 
     @property
     def trackables(self) -> list[Any]:
-        """What an export has to track."""
+        """The objects that an export must track."""
         return []
 
     def save(self, directory: str) -> None:
-        """Writes files that `get_config` does not stand for; mostly none."""
+        """Writes files for what `get_config` does not cover; usually none."""
 
     def loaded(self, directory: str) -> "Tokenizer":
         """The tokenizer with the files that `save` wrote.
@@ -83,16 +82,16 @@ class Tokenizer:
         return self
 
     def words(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Splits texts into words as they stand there, in their own case.
+        """Splits texts into words with their original spelling and case.
 
-        `write(words(texts))` are the tokens of `texts`, unless the tokenizer
-        is one of a pattern that tells upper from lower case.
+        `write(words(texts))` gives the tokens of `texts`, unless the tokenizer
+        has a pattern that depends on upper and lower case.
 
         Args:
             texts: string [n].
 
         Returns:
-            string [n, None], valid UTF-8, not written.
+            string [n, None], valid UTF-8, not in written form.
 
         Raises:
             ConfigError: the tokens of this tokenizer are not words.
@@ -102,15 +101,15 @@ class Tokenizer:
     def locate(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """Splits texts into words, and says where each of them stands.
+        """Splits texts into words and returns the position of each word.
 
         Args:
             texts: string [n].
 
         Returns:
-            The words, string [n, None], as `words` has them; where each
-            begins, and where it has ended, int32 [n, None], in characters (of
-            Unicode) from the start of its text.
+            The words, string [n, None], as in `words`; and where each begins
+            and ends (exclusive), int32 [n, None], in Unicode characters from
+            the start of its text.
 
         Raises:
             ConfigError: the tokens of this tokenizer are not words.
@@ -126,14 +125,14 @@ class Tokenizer:
         return pieces[:, 1::2], starts[:, 1::2], ends[:, 1::2]
 
     def write(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
-        """The written tokens of words that are given; none of them is split.
+        """The written tokens of given words, which are not split further.
 
         Args:
             words: string [n, None].
 
         Returns:
             string [n, None], of the same lengths. A word without characters
-            becomes U+FFFD, since no token is empty.
+            becomes U+FFFD, because no token is empty.
 
         Raises:
             ConfigError: the tokens of this tokenizer are not words.
@@ -147,12 +146,12 @@ class Tokenizer:
     def check_words(self) -> None:
         """Raises `ConfigError` if the tokens of this tokenizer are not words.
 
-        Words are what tagging tasks have, and what has characters and casing.
+        Tagging tasks need words, and so do character and casing features.
         """
         return  # AutoGraph cannot convert a body without a statement.
 
     def alone(self, words: tf.Tensor) -> tf.Tensor:
-        """The written tokens of words that stand between spaces.
+        """The written tokens of words with a space on each side.
 
         Args:
             words: string, of any shape.
@@ -165,7 +164,7 @@ class Tokenizer:
         return escaping.read_in_graph(joined)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what `make_tokenizer` needs to make an equal tokenizer."""
+        """Returns the config with which `make_tokenizer` makes an equal one."""
         return {"name": self.name, "lowercase": self.lowercase}
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -189,7 +188,7 @@ def _lower(texts: tf.Tensor) -> tf.Tensor:
 
 
 def valid_utf8(texts: tf.Tensor) -> tf.Tensor:
-    """The texts with U+FFFD in place of each undecodable byte."""
+    """The texts, with U+FFFD instead of each undecodable byte."""
     return tf.strings.unicode_transcode(
         texts, "UTF-8", "UTF-8", errors="replace"
     )

@@ -1,4 +1,4 @@
-"""Byte pairs of pretrained encoders, as functions of a graph without state."""
+"""Byte pairs of pretrained encoders in a graph without state."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ _UNKNOWN = "<unk>"
 class BytePairGraph:
     """Splits texts into byte pairs (Sennrich et al. 2016) as keras_hub does.
 
-    keras_hub keeps a mutable table of the words seen so far in its graph,
-    which no export can have. Here each different word of a call is merged
-    once; how texts are split into words, and words merged, is keras_hub's.
-    Both are not public there (`split_strings_for_bpe`, `_bpe_merge_tf`), and
-    nothing that is does one without the table.
+    keras_hub's graph contains a mutable table of the words seen so far, which
+    cannot be exported. Here each different word of a call is merged once
+    instead. Splitting texts into words and merging words use keras_hub's
+    functions (`split_strings_for_bpe`, `_bpe_merge_tf`). They are not public,
+    but nothing public does this without the table.
 
     Args:
         tokenizer: a `keras_nlp.tokenizers.BytePairTokenizer`.
@@ -26,7 +26,7 @@ class BytePairGraph:
         self._specials = list(tokenizer.unsplittable_tokens or ())
         self._ids = [int(tokenizer.vocabulary[t]) for t in self._specials]
         unknown = tokenizer.vocabulary.get(_UNKNOWN)
-        # Bytes that the vocabulary lacks; that of a whole encoder has all.
+        # For bytes that the vocabulary lacks; a full encoder's has all.
         self._unknown = int(
             tokenizer.mask_token_id if unknown is None else unknown
         )
@@ -43,17 +43,18 @@ class BytePairGraph:
             texts: string [n], valid UTF-8.
 
         Returns:
-            int32 [n, None], ids of the preset, without special ones; those
-            that are written out in a text are themselves, as in keras_hub.
+            int32 [n, None], ids of the preset. No special pieces are added, but
+            those that are spelled out in a text are recognised, as in
+            keras_hub.
         """
         return self._graph(texts)
 
     def of_words(self, words: tf.Tensor) -> tf.RaggedTensor:
-        """The pieces of words that stand between spaces, as `__call__`."""
+        """The pieces of words with a space on each side; see `__call__`."""
         if self._tokenizer.add_prefix_space:
             return self(words)
-        # A piece that begins a word carries the space before it. A word that
-        # is empty would have a piece of its own for the space.
+        # A piece that begins a word includes the space before it. An empty word
+        # would give a separate piece for the space.
         spaced = tf.strings.join([" ", words])
         return self(tf.where(tf.equal(words, ""), words, spaced))
 
@@ -65,7 +66,7 @@ class BytePairGraph:
 
     @property
     def trackables(self) -> list[Any]:
-        """What an export has to track: tables of the tokenizer."""
+        """The objects that an export must track: tables of the tokenizer."""
         tokenizer = self._tokenizer
         return [
             tokenizer.byte2unicode,
@@ -85,7 +86,7 @@ class BytePairGraph:
         return tf.cast(nested.merge_dims(1, 2), tf.int32)
 
     def _merged(self, words: tf.Tensor) -> tf.RaggedTensor:
-        """The pieces of words int32 [n, None]; each word is there once."""
+        """The pieces of words int32 [n, None]; each word occurs once."""
         special = tf.zeros(tf.shape(words), tf.int32)
         for piece, number in zip(self._specials, self._ids):
             special += tf.where(tf.equal(words, piece), number + 1, 0)
@@ -96,7 +97,7 @@ class BytePairGraph:
         merged = self._tokenizer._bpe_merge_tf(letters)
         ids = self._tokenizer.token_to_id_map.lookup(merged)
         ids = tf.cast(tf.where(ids < 0, self._unknown, ids), tf.int32)
-        # At most one special piece a row: it stands where there is no other.
+        # At most one special piece per row, only where there is no other piece.
         filler = tf.RaggedTensor.from_row_lengths(
             tf.boolean_mask(special, special > 0) - 1,
             tf.cast(special > 0, tf.int64),

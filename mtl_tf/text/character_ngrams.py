@@ -1,10 +1,10 @@
-"""Character n-grams of words: what is known of a word that nobody knows.
+"""Character n-grams of words, from which unknown words get vectors.
 
-Hashimoto et al. (2017), section 2.1: a word's vector is the mean of the
-vectors of its distinct character n-grams, with marks where the word begins
-and ends. Here are the n-grams; `mtl_tf.layers.ngram_embedding` has the vectors.
-All of it is TensorFlow ops on written tokens, so it runs in `tf.data` and in a
-served graph alike.
+Hashimoto et al. (2017), section 2.1: a word's vector is the mean of the vectors
+of its distinct character n-grams, with marks at the beginning and end of the
+word. This module has the n-grams; `mtl_tf.layers.ngram_embedding` has the
+vectors. Everything is TensorFlow ops on written tokens, so it runs both in
+`tf.data` and in a served graph.
 """
 
 import os
@@ -23,16 +23,16 @@ from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 NGRAMS_FILE = "character_ngrams.txt"
 
-# As in the file of Hashimoto et al., `charNgram.txt`, which McCann et al.
-# (2018) take: a mark counts as one character.
+# As in `charNgram.txt` of Hashimoto et al., which McCann et al. (2018) use. A
+# mark counts as one character.
 WIDTHS = (2, 3, 4)
 BEGIN, END = "#BEGIN#", "#END#"
 _NAME = re.compile(
     rb"(?:%s)gram-.+" % b"|".join(b"%d" % width for width in WIDTHS), re.DOTALL
 )
-# No word: `\pad`, `\oov`, `\<s>`. A text's backslash is not written so.
+# Markers, not words: `\pad`, `\oov`, `\<s>`. Backslashes of texts are escaped.
 _MARKER = r"(?s)\\[^\\_nrs].*"
-# Words at a time where a whole vocabulary is read.
+# Number of words per batch when a whole vocabulary is read.
 _BATCH = 10_000
 
 
@@ -40,21 +40,21 @@ class CharacterNgrams:
     r"""Numbers the character n-grams of words, from 1; 0 is padding.
 
     The n-grams of a word are those of its surface (see `escaping`) between
-    `#BEGIN#` and `#END#`, each of which counts as one character (of Unicode);
-    equal ones of a word count once. They have names: "3gram-#BEGIN#ab" is an
-    n-gram of "abc". Markers such as `\pad`, and words without characters,
-    have none.
+    `#BEGIN#` and `#END#`. Each of these marks counts as one (Unicode)
+    character. Repeated n-grams of a word count once. N-grams have names:
+    "3gram-#BEGIN#ab" is an n-gram of "abc". Markers such as `\pad`, and words
+    without characters, have none.
 
-    Either `buckets` or `vocabulary`:
+    Give either `buckets` or `vocabulary`:
 
     Args:
-        buckets: hashed n-grams: how many ids there are. Different n-grams may
-            share one; an id depends on nothing but the n-gram and `buckets`.
-        vocabulary: known n-grams, written; see `of_known`. Others are left
-            out.
-        most: K, how many n-grams of a word are kept: those of two characters
-            first, in the order of the word. 48 are all those of a word of 16
-            characters.
+        buckets: number of ids for hashed n-grams. Different n-grams may share
+            one. An id depends only on the n-gram and `buckets`.
+        vocabulary: known n-grams, in written form; see `of_known`. Others are
+            left out.
+        most: K, the maximum number of n-grams kept per word. Those of two
+            characters come first, in the order of the word. 48 is enough for
+            words of 16 characters.
 
     Raises:
         ConfigError: a value is wrong.
@@ -89,10 +89,10 @@ class CharacterNgrams:
     def of_known(
         cls, ngrams: Sequence[str], most: int = 48
     ) -> "CharacterNgrams":
-        """Knows n-grams by their names, whose ids are 1, 2, ...
+        """Uses the n-grams with these names, whose ids are 1, 2, ...
 
         Args:
-            ngrams: such as those of `read_ngram_vectors`, each once.
+            ngrams: names such as those of `read_ngram_vectors`, each once.
             most: see the class.
 
         Raises:
@@ -116,7 +116,7 @@ class CharacterNgrams:
             ids = 1 + tf.strings.to_hash_bucket_fast(flat, self.buckets)
             ids = ngrams.with_flat_values(tf.cast(ids, tf.int32))
         else:
-            # Padding and unknown words of a vocabulary are both 0 here.
+            # The vocabulary's padding and unknown word both become 0.
             ids = tf.maximum(self.vocabulary.lookup(flat) - 1, 0)
             ids = ngrams.with_flat_values(ids)
             ids = tf.ragged.boolean_mask(ids, tf.not_equal(ids, 0))
@@ -139,12 +139,12 @@ class CharacterNgrams:
         return np.concatenate(parts)
 
     def _names(self, words: tf.Tensor) -> tf.RaggedTensor:
-        """The names of all n-grams of each word, string [n, None]."""
+        """The names of each word's n-grams, string [n, None]."""
         marker = tf.strings.regex_full_match(words, _MARKER)
         words = tf.where(marker, "", escaping.surface_in_graph(words))
         characters = tf.strings.unicode_split(words, "UTF-8")
         if self.vocabulary is not None:
-            # Its n-grams are written: they are lines of a file.
+            # Its n-grams are in written form, because they are lines of a file.
             flat = escaping.write_all_in_graph(characters.flat_values)
             characters = characters.with_flat_values(flat)
         begin, end = (_marks(mark, characters) for mark in (BEGIN, END))
@@ -153,25 +153,25 @@ class CharacterNgrams:
         return tf.concat(ngrams, 1)
 
     def __len__(self) -> int:
-        """How many ids there are, that of padding included."""
+        """The number of ids, including that of padding."""
         if self.vocabulary is None:
             return self.buckets + 1
         return len(self.vocabulary) - 1
 
     @property
     def names(self) -> list[str]:
-        """What each id stands for: written, or a bucket's number."""
+        """The meaning of each id: a written n-gram, or a bucket's number."""
         if self.vocabulary is None:
             return [f"{n} of {self.buckets}" for n in range(len(self))]
         return self.vocabulary.tokens[1:]
 
     @property
     def tables(self) -> list[tf.lookup.StaticHashTable]:
-        """The lookup tables that an export has to track."""
+        """The lookup tables that an export must track."""
         return [self._table] if self._table is not None else []
 
     def save(self, directory: str) -> None:
-        """Writes the known n-grams, `character_ngrams.txt`; hashed: nothing."""
+        """Writes known n-grams to `character_ngrams.txt`; nothing if hashed."""
         if self.vocabulary is not None:
             self.vocabulary.save(os.path.join(directory, NGRAMS_FILE))
 
@@ -195,7 +195,7 @@ class CharacterNgrams:
 
 
 def _marks(mark: str, characters: tf.RaggedTensor) -> tf.RaggedTensor:
-    """A mark for each row that is not empty, string [n, None]."""
+    """One mark for each row that is not empty, string [n, None]."""
     lengths = tf.minimum(characters.row_lengths(), 1)
     marks = tf.fill(tf.stack([tf.reduce_sum(lengths)]), mark)
     return tf.RaggedTensor.from_row_lengths(marks, lengths, validate=False)
@@ -210,12 +210,12 @@ def _ngrams(symbols: tf.RaggedTensor, width: int) -> tf.RaggedTensor:
 
 
 def _distinct(rows: tf.RaggedTensor) -> tf.RaggedTensor:
-    """The rows with each of a row's values once, where it occurs first."""
+    """The rows without repeated values; the first occurrence is kept."""
     row = rows.value_rowids()
-    # The number first: it holds no line feed, so no two pairs look alike.
+    # The number comes first. It has no line feed, so keys are unambiguous.
     keys = tf.strings.join([tf.strings.as_string(row), rows.flat_values], "\n")
     distinct, number = tf.unique(keys)
-    # In the order of the first ones, hence row by row.
+    # In the order of first occurrence, so rows stay together.
     first = tf.math.unsorted_segment_min(
         tf.range(tf.size(number)), number, tf.size(distinct)
     )
@@ -230,11 +230,11 @@ def _distinct(rows: tf.RaggedTensor) -> tf.RaggedTensor:
 def read_ngram_vectors(
     path: str, dimension: int
 ) -> tuple[list[str], np.ndarray]:
-    """Reads the vectors of n-grams, as Hashimoto et al. (2017) publish them.
+    """Reads n-gram vectors in the format that Hashimoto et al. (2017) publish.
 
-    Lines are `2gram-ab number ... number`; see `VectorFile`. Lines of other
-    words or widths and those that are not UTF-8 are left out; of an n-gram
-    that occurs twice the first line counts.
+    Lines are `2gram-ab number ... number`; see `VectorFile`. Lines with other
+    words or widths, and lines that are not UTF-8, are skipped. If an n-gram
+    occurs twice, the first line counts.
 
     Args:
         path: the file, plain or gzip.
@@ -242,7 +242,7 @@ def read_ngram_vectors(
 
     Returns:
         The names of the N n-grams, for `CharacterNgrams.of_known`, and their
-        vectors at their ids, float32 [N + 1, D]; that of padding is zero.
+        vectors at their ids, float32 [N + 1, D]. The vector of padding is zero.
 
     Raises:
         ConfigError: a wrong `dimension`.
@@ -250,7 +250,7 @@ def read_ngram_vectors(
     """
     checks.positive_integer("dimension", dimension)
     file = VectorFile(path, dimension)
-    # A list of arrays would be twice as large.
+    # A list of arrays would need twice the memory.
     numbers = bytearray(np.zeros([dimension], np.float32).tobytes())
     ngrams: dict[str, None] = {}
     for row in file.rows():
@@ -274,7 +274,7 @@ def read_ngram_vectors(
 
 
 def _name_of(word: bytes) -> str | None:
-    """The name of an n-gram, or None if the word is no such name."""
+    """The name of an n-gram, or None if the word is not such a name."""
     if not _NAME.fullmatch(word):
         return None
     try:

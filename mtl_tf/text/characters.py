@@ -1,7 +1,7 @@
-"""Features of how words are written: their characters and their casing.
+"""Features of the spelling of words: their characters and their casing.
 
-All of it is TensorFlow ops on the words as they stand in the text, before any
-lower-casing, so it runs in `tf.data` and in a served graph alike.
+Everything is TensorFlow ops on the original words, before any lower-casing, so
+it runs both in `tf.data` and in a served graph.
 """
 
 import os
@@ -17,8 +17,8 @@ from mtl_tf.text.vocabulary import Vocabulary
 
 CHARACTERS_FILE = "characters.txt"
 
-# Kinds of casing, each with what a word of it matches; the first that matches
-# counts, and 0 is padding. After Reimers & Gurevych (2017), section 4.
+# Kinds of casing, each with its pattern; the first that matches counts, and 0
+# is padding. After Reimers & Gurevych (2017), section 4.
 _UPPER, _LOWER, _DIGIT = r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"\p{Nd}"
 CASINGS = (
     ("numeric", rf"[^\pL]*{_DIGIT}[^\pL]*"),
@@ -41,7 +41,7 @@ def casing(words: tf.Tensor) -> tf.Tensor:
         words: string, of any shape: valid UTF-8.
 
     Returns:
-        int32 of the same shape: 1 and up, the place in `CASINGS`.
+        int32 of the same shape: the position in `CASINGS`, from 1.
 
     Example:
 
@@ -58,12 +58,12 @@ def casing(words: tf.Tensor) -> tf.Tensor:
 class CharacterEncoder:
     """Turns words into the ids of their characters.
 
-    A word that is longer than `max_word_length` loses its middle: both its
-    ends, prefix and suffix, tell what kind of word it is.
+    A word longer than `max_word_length` loses its middle, because prefix and
+    suffix tell most about the kind of word.
 
     Args:
-        vocabulary: of characters, in their written form.
-        max_word_length: W, how many characters of a word are kept.
+        vocabulary: vocabulary of characters, in their written form.
+        max_word_length: W, maximum number of characters kept per word.
 
     Raises:
         ConfigError: W is not positive.
@@ -83,8 +83,8 @@ class CharacterEncoder:
             words: string [n], valid UTF-8.
 
         Returns:
-            int32 [n, W]: 0 behind the end of a word, 1 for a character that
-            is not in the vocabulary.
+            int32 [n, W]: 0 after the end of a word, 1 for a character that is
+            not in the vocabulary.
         """
         width = self.max_word_length
         characters = self._cut(tf.strings.unicode_split(words, "UTF-8"))
@@ -92,7 +92,7 @@ class CharacterEncoder:
         return ids.to_tensor(shape=[None, width])
 
     def _cut(self, characters: tf.RaggedTensor) -> tf.RaggedTensor:
-        """Leaves the middle of long words out."""
+        """Removes the middle of long words."""
         last = self.max_word_length // 2
         first = self.max_word_length - last
         lengths = tf.repeat(characters.row_lengths(), characters.row_lengths())
@@ -109,7 +109,7 @@ class CharacterEncoder:
 
     @property
     def tables(self) -> list[tf.lookup.StaticHashTable]:
-        """The lookup tables that an export has to track."""
+        """The lookup tables that an export must track."""
         return [self._table]
 
     def save(self, directory: str) -> None:

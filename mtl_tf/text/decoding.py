@@ -1,4 +1,4 @@
-"""From ids that a model wrote to real text, in Python and in exports."""
+"""From ids that a model generated to text, in Python and in exports."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,17 +9,18 @@ from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.escaping import surface_in_graph
 from mtl_tf.text.vocabulary import OOV_TOKEN
 
-#: What stands for a word that a vocabulary does not have.
+#: Text for a word that is not in the vocabulary.
 UNKNOWN = "<unk>"
 _AT_ONCE = 1024
 
 
 class TextDecoder:
-    """Turns ids of a language into its texts.
+    """Turns ids of a language into texts.
 
     Args:
-        encoder: of the language; its vocabulary has the specials `BOUNDS`.
-        unknown: what to write for the unknown word.
+        encoder: encoder of the language; its vocabulary has the specials
+            `BOUNDS`.
+        unknown: text for the unknown word.
 
     Example:
 
@@ -31,7 +32,7 @@ class TextDecoder:
     def __init__(self, encoder: TextEncoder, unknown: str = UNKNOWN):
         self._tokenizer = encoder.tokenizer
         self._vocabulary = encoder.vocabulary
-        # Made here and now; see `TextEncoder`.
+        # Made at once, not while tracing; see `TextEncoder`.
         self._table = encoder.vocabulary.token_table
         self._unknown = self._tokenizer.alone(tf.constant(unknown))
 
@@ -41,10 +42,10 @@ class TextDecoder:
         """Returns the texts of ids.
 
         Args:
-            ids: int32 [..., U]. A text ends before its first EOS or padding;
+            ids: int32 [..., U]. A text ends before its first EOS or padding.
                 BOS is left out.
-            words: string [..., U], what to write in place of the unknown
-                word; see `aligned_words`. None writes `unknown`.
+            words: string [..., U], replacements for the unknown word; see
+                `aligned_words`. None writes `unknown`.
 
         Returns:
             string [...]: the texts, joined as the tokenizer joins them.
@@ -62,12 +63,12 @@ class TextDecoder:
         return tf.reshape(self._tokenizer.detokenize(rows), tf.shape(ids)[:-1])
 
     def words(self, ids: tf.Tensor) -> tf.Tensor:
-        """The tokens that ids stand for, `UNKNOWN` among them, as `ids`."""
+        """The tokens of ids, including `UNKNOWN`, in the shape of `ids`."""
         tokens = self._table.lookup(tf.cast(ids, tf.int64))
         return tf.where(tf.equal(tokens, OOV_TOKEN), UNKNOWN, tokens)
 
     def inside(self, ids: tf.Tensor) -> tf.Tensor:
-        """Which ids are of the text itself: bool, of the shape of `ids`."""
+        """Which ids belong to the text itself: bool, in the shape of `ids`."""
         vocabulary = self._vocabulary
         ends = (ids == vocabulary.EOS) | (ids == vocabulary.PAD)
         open_ = tf.cumsum(tf.cast(ends, tf.int32), axis=-1) == 0
@@ -75,7 +76,7 @@ class TextDecoder:
 
     @property
     def tables(self) -> list[Any]:
-        """The lookup tables that an export has to track."""
+        """The lookup tables that an export must track."""
         return [self._table]
 
 
@@ -85,14 +86,14 @@ def aligned_words(source: tf.Tensor, aligned: tf.Tensor) -> tf.Tensor:
     Args:
         source: string [B, T], the written tokens of the sources, padded with
             ""; T may be 0.
-        aligned: int32 [B, n, U], for each written token the place of the
-            source token that it looked at most.
+        aligned: int32 [B, n, U], for each generated token the position of the
+            source token with the highest attention.
 
     Returns:
-        string [B, n, U]: for each written token the word, without the spaces
-        that it carries; "" where its source has none.
+        string [B, n, U]: for each generated token the word, without carried
+        spaces; "" if its source has none.
     """
-    # Models give a source without tokens one place.
+    # Models give a source without tokens one position.
     source = tf.pad(source, [[0, 0], [0, 1]], constant_values="")
     return surface_in_graph(tf.gather(source, aligned, batch_dims=1))
 
@@ -100,15 +101,15 @@ def aligned_words(source: tf.Tensor, aligned: tf.Tensor) -> tf.Tensor:
 def distinct(
     texts: tf.Tensor, scores: tf.Tensor, missing: float
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Keeps the first of equal texts: several ids may be written alike.
+    """Keeps the first of equal texts; different ids may give the same text.
 
     Args:
-        texts: string [B, n], of each row the best first.
+        texts: string [B, n], best first in each row.
         scores: float32 [B, n].
-        missing: the score where there is no text any more.
+        missing: the score of positions that become empty.
 
     Returns:
-        Both: different texts at the front, "" and `missing` behind them.
+        Texts and scores: different texts first, then "" and `missing`.
     """
     places = tf.range(tf.shape(texts)[1])
     is_before = places < places[:, None]
@@ -130,9 +131,9 @@ def restricted(
     Dong et al. (2015) score against such references.
 
     Args:
-        encoder: of their language, with the specials `BOUNDS`.
-        texts: real text.
-        unknown: what to write for the others.
+        encoder: encoder of their language, with the specials `BOUNDS`.
+        texts: the texts.
+        unknown: replacement for the other words.
     """
     decoder = TextDecoder(encoder, unknown)
     replaced: list[str] = []

@@ -1,4 +1,4 @@
-"""From raw strings to word ids: the part of a model that serving needs, too."""
+"""From raw strings to word ids; also used by serving."""
 
 import functools
 import os
@@ -27,13 +27,12 @@ class TextEncoder:
 
     Args:
         tokenizer: splits the texts.
-        vocabulary: knows the ids.
-        max_length: tokens of a text that are kept; 0 keeps all.
-        characters: knows the characters of words, if a model reads them.
+        vocabulary: maps tokens to ids.
+        max_length: maximum number of tokens kept per text; 0 keeps all.
+        characters: encodes the characters of words, if a model reads them.
         casing: whether a model reads the casing of words.
-        rare_from: the id of the first word that occurs once in the training
-            texts, or not at all; None where that is not known or there is
-            none.
+        rare_from: the first id of the words that occur at most once in the
+            training texts; None if it is unknown or there are none.
 
     Example:
 
@@ -54,8 +53,8 @@ class TextEncoder:
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
         self.max_length = checks.not_negative_integer("max_length", max_length)
-        # Made here and now: a table that is made while a graph is traced
-        # would be lost to the export.
+        # Made at once. A table that is made while a graph is traced would be
+        # missing from the export.
         self._table = vocabulary.lookup_table
         self.characters = characters
         self.casing = casing
@@ -78,7 +77,7 @@ class TextEncoder:
         return self.vocabulary.lookup(tokens)
 
     def of_texts(self, texts: tf.Tensor) -> dict[str, tf.RaggedTensor]:
-        """Returns everything that a model reads of texts; see `of_words`.
+        """Returns all inputs that a model reads for texts; see `of_words`.
 
         Args:
             texts: string [n], of any bytes.
@@ -88,13 +87,13 @@ class TextEncoder:
         return self.of_words(self.tokenizer.words(texts))
 
     def of_words(self, words: tf.RaggedTensor) -> dict[str, tf.RaggedTensor]:
-        """Returns everything that a model reads of words that are given.
+        """Returns all inputs that a model reads for given words.
 
         Args:
             words: string [n, None], of any bytes.
 
         Returns:
-            Of each text's first `max_length` words, T of them: `tokens` int32
+            For each text's first `max_length` words, T of them: `tokens` int32
             [n, T], never 0; with characters `characters` int32 [n, T, W]; with
             casing `casing` int32 [n, T].
         """
@@ -112,7 +111,7 @@ class TextEncoder:
         return features
 
     def written(self, values: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor:
-        """The written tokens whose ids `of_texts` and `of_words` give, whole.
+        """The written tokens of `of_texts` and `of_words`, without cutting.
 
         Args:
             values: texts, string [n], or words, string [n, None].
@@ -136,13 +135,13 @@ class TextEncoder:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Names of what `of_texts` returns."""
+        """Names of the entries that `of_texts` returns."""
         optional = {"characters": self.characters, "casing": self.casing}
         return ("tokens", *(name for name, layer in optional.items() if layer))
 
     @property
     def separator(self) -> int:
-        """The id between two texts that stand one after the other."""
+        """The id that separates two joined texts."""
         names = self.vocabulary.specials
         if SEPARATOR in names:
             return len(first_tokens()) + names.index(SEPARATOR)
@@ -150,12 +149,12 @@ class TextEncoder:
 
     @property
     def size(self) -> int:
-        """How many words there are."""
+        """The number of words."""
         return len(self.vocabulary)
 
     @property
     def tables(self) -> list[Any]:
-        """The lookup tables that an export has to track, and the like."""
+        """The lookup tables and similar objects that an export must track."""
         tables = [self._table, *self.tokenizer.trackables]
         return tables + (self.characters.tables if self.characters else [])
 
@@ -163,8 +162,8 @@ class TextEncoder:
         """Writes the files of an encoder into `directory`.
 
         They are `tokenizer.json`, `vocabulary.txt`, with rare words
-        `rare_words.json`, with characters `characters.txt`, and what the
-        tokenizer has learnt.
+        `rare_words.json`, with characters `characters.txt`, and the files of a
+        trained tokenizer.
         """
         files.make_directory(directory)
         config = self.tokenizer.get_config()
@@ -188,10 +187,10 @@ class TextEncoder:
         """Reads a saved encoder; its lookup table reads the saved file.
 
         Args:
-            directory: where it is.
-            max_length: tokens of a text that are kept; 0 keeps all.
-            max_word_length: characters of a word that are kept; 0 for an
-                encoder without characters.
+            directory: the directory of the encoder.
+            max_length: maximum number of tokens kept per text; 0 keeps all.
+            max_word_length: maximum number of characters kept per word; 0 for
+                an encoder without characters.
             casing: whether a model reads the casing of words.
 
         Raises:
@@ -227,7 +226,7 @@ class TextEncoder:
 
 
 def _rare_from(directory: str, size: int) -> int | None:
-    """What a saved encoder knows of rare words."""
+    """The first id of rare words in a saved encoder, if known."""
     path = os.path.join(directory, RARE_FILE)
     if not os.path.exists(path):
         return None

@@ -1,8 +1,8 @@
 r"""How tokens are written: one spelling in the graph and in the files.
 
-A vocabulary file holds one token a line, so no token may hold a line break.
-Tokens are therefore *written* tokens from the moment a tokenizer makes them,
-and a line of the file equals the string in the graph, byte for byte:
+A vocabulary file holds one token per line, so no token may contain a line
+break. Tokenizers therefore make *written* tokens, and a line of the file equals
+the string in the graph, byte for byte:
 
 ====================  =======  =============================================
 in the text           written  why
@@ -14,8 +14,8 @@ carriage return       ``\r``   TensorFlow drops it at the end of a line
 space inside a token  ``\s``   visible, and safe from editors that trim lines
 ====================  =======  =============================================
 
-The markers ``\pad`` and ``\oov`` are not spellings of any text, so no text can
-contain them: the text ``\pad`` is written ``\\pad``.
+The markers ``\pad`` and ``\oov`` are not the written form of any text, so no
+text can contain them: the text ``\pad`` is written ``\\pad``.
 """
 
 import re
@@ -25,7 +25,7 @@ import tensorflow as tf
 CARRIED_SPACE = "▁"
 
 _WRITTEN = (
-    ("\\", "\\\\"),  # first: the others bring backslashes of their own
+    ("\\", "\\\\"),  # first, because the others add backslashes
     (CARRIED_SPACE, "\\_"),
     ("\n", "\\n"),
     ("\r", "\\r"),
@@ -33,13 +33,13 @@ _WRITTEN = (
 )
 _READ = {written: plain for plain, written in _WRITTEN}
 _ANY_WRITTEN = re.compile(r"\\(?:.|$)", re.DOTALL)
-# A byte that no UTF-8 text holds. It cannot be matched by a regular
-# expression, only written by one and split at.
+# A byte that no UTF-8 text contains. A regular expression cannot match it, but
+# it can be inserted by one and split at.
 BOUNDARY = b"\xff"
 
 
 def write(token: str) -> str:
-    """Returns the written form of a piece of text, on the host."""
+    """Returns the written form of a piece of text, in Python."""
     for plain, written in _WRITTEN:
         token = token.replace(plain, written)
     return token
@@ -57,11 +57,11 @@ def surface(token: str) -> str:
 
 
 def write_in_graph(texts: tf.Tensor, characters: str) -> tf.Tensor:
-    """Writes those of `characters` that need it, whole texts at a time.
+    """Escapes the given characters in whole texts.
 
     Args:
-        texts: string [n], valid UTF-8 but for boundaries.
-        characters: what to write differently, of backslash, carried space,
+        texts: string [n], valid UTF-8 except for boundaries.
+        characters: the characters to escape, out of backslash, carried space,
             line feed, carriage return and space.
 
     Returns:
@@ -81,8 +81,8 @@ def write_all_in_graph(texts: tf.Tensor) -> tf.Tensor:
 
 def read_in_graph(texts: tf.Tensor) -> tf.Tensor:
     """Undoes `write_in_graph`: string [n] to string [n]."""
-    # A backslash that is read too early would start a spelling of its own.
-    # It waits behind U+2581, which no written text holds bare.
+    # A backslash restored too early would look like the start of an escape. It
+    # is kept as U+2581 first, which written texts never contain bare.
     steps = (
         ("\\\\", f"{CARRIED_SPACE}b"),
         ("\\_", f"{CARRIED_SPACE}u"),

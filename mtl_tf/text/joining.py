@@ -1,4 +1,4 @@
-"""Encoded texts one after the other, with a separator between them."""
+"""Joins encoded texts, with a separator between them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,18 +10,18 @@ Parts = Mapping[str, tf.RaggedTensor]
 def joined(
     texts: Sequence[Parts], separator: int, max_length: int = 0
 ) -> dict[str, tf.RaggedTensor]:
-    """One text of several, in Python, in `tf.data` and in exports.
+    """Joins several texts to one, in Python, in `tf.data` and in exports.
 
     Args:
-        texts: what `TextEncoder.of_texts` gives of the first texts, of the
-            second ones, ...; ragged [n, None] or [n, None, W].
-        separator: the id that stands between two texts, among "tokens"; other
-            features have 0 there.
-        max_length: tokens of the whole at most, separators among them; 0 for
-            any number. The longest text is cut first.
+        texts: results of `TextEncoder.of_texts` for the first texts, for the
+            second texts, ...; ragged [n, None] or [n, None, W].
+        separator: the id between two texts, in "tokens". Other features have 0
+            there.
+        max_length: maximum number of tokens in total, including separators; 0
+            for no limit. The longest text is cut first.
 
     Returns:
-        Of one text itself; else the same features of all of them.
+        A single text unchanged; otherwise the same features of all texts.
     """
     if len(texts) == 1:
         return dict(texts[0])
@@ -43,17 +43,17 @@ def joined(
 def cut_longest_first(
     lengths: Sequence[tf.Tensor], room: int
 ) -> list[tf.Tensor]:
-    """How many tokens of each text stay.
+    """How many tokens of each text are kept.
 
-    Texts that are cut keep equally many tokens, earlier ones maybe one more,
-    and all others have at most as many.
+    Texts that are cut keep the same number of tokens, earlier ones possibly one
+    more. All other texts have at most this many.
 
     Args:
         lengths: int64 [n] of each text.
-        room: tokens of all texts together at most.
+        room: maximum number of tokens of all texts together.
     """
     stacked = tf.stack(lengths)
-    # The largest common limit that leaves room: texts below it stay whole.
+    # The largest common limit that fits; texts below it stay whole.
     limits = tf.range(room + 1, dtype=tf.int64)
     totals = tf.reduce_sum(
         tf.minimum(stacked[..., None], limits), axis=0
@@ -63,7 +63,7 @@ def cut_longest_first(
     counts = [tf.minimum(length, limit) for length in lengths]
     spare = room - tf.add_n(counts)
     for place, length in enumerate(lengths):
-        # There is less to spare than texts that are cut: a token each.
+        # The rest is smaller than the number of cut texts: one token each.
         more = tf.minimum(tf.minimum(spare, length - counts[place]), 1)
         counts[place] += more
         spare -= more
@@ -75,7 +75,7 @@ def cut_rows(part: tf.RaggedTensor, counts: tf.Tensor) -> tf.RaggedTensor:
 
     Args:
         part: [n, None, ...].
-        counts: int64 [n], how many; no row is shorter.
+        counts: int64 [n], how many items; no row is shorter.
     """
     places = tf.ragged.range(part.row_lengths()).flat_values
     stays = places < tf.repeat(counts, part.row_lengths())

@@ -1,4 +1,4 @@
-"""Word vectors learnt from texts, by word2vec or fastText (package gensim)."""
+"""Learns word vectors from texts, by word2vec or fastText (with gensim)."""
 
 import logging as standard_logging
 import time
@@ -13,13 +13,13 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.random import fold
 
 ALGORITHMS = ("skipgram", "cbow", "fasttext")
-_LONGEST = 10_000  # gensim cuts what is longer
+_LONGEST = 10_000  # gensim cuts longer texts
 
 
 class TokenStore:
-    """Tokenised texts that can be gone through again and again.
+    """Tokenised texts that can be iterated over repeatedly.
 
-    It keeps four bytes a token and every word once.
+    It stores four bytes per token, and every word once.
     """
 
     def __init__(self):
@@ -58,17 +58,16 @@ def learn(
     """Learns a vector for every frequent word.
 
     Args:
-        texts: what to learn from.
-        dimension: numbers a word.
+        texts: the training texts.
+        dimension: numbers per word.
         algorithm: "skipgram" or "cbow" (Mikolov et al. 2013), or "fasttext":
-            skip-gram over words and their character n-grams (Bojanowski et
-            al. 2017).
+            skip-gram over words and their character n-grams (Bojanowski et al.
+            2017).
         epochs: passes over the texts.
-        window: words on either side that are predicted.
-        min_count: occurrences that a word needs.
-        seed: of the first vectors and of all draws.
-        workers: threads. The result is a function of the arguments with one
-            only.
+        window: number of words on either side that are predicted.
+        min_count: minimum number of occurrences of a word.
+        seed: seed of the initial vectors and of all sampling.
+        workers: number of threads. Results are reproducible only with one.
 
     Returns:
         The words, most frequent first, and float32 [words, dimension].
@@ -107,13 +106,14 @@ def learn(
 
 
 def write_vectors(path: str, words: Sequence[str], vectors: np.ndarray) -> None:
-    """Writes the text format of word2vec, which `load_vectors` reads.
+    """Writes vectors in word2vec's text format, which `load_vectors` reads.
 
-    The file is complete or absent: it is written aside and then renamed.
+    The file is written under another name and then renamed, so it is complete
+    or absent.
 
     Args:
-        path: of the file.
-        words: without white space of ASCII.
+        path: path of the file.
+        words: words without ASCII white space.
         vectors: float [words, dimension].
     """
     with (
@@ -127,10 +127,10 @@ def write_vectors(path: str, words: Sequence[str], vectors: np.ndarray) -> None:
 
 
 def require() -> Any:
-    """The models of gensim.
+    """Imports the models of gensim.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: gensim is not installed.
     """
     try:
         from gensim import models
@@ -139,7 +139,7 @@ def require() -> Any:
             "learning word vectors needs the package gensim, which cannot be "
             f'imported ({error}): install it by pip install "mtl_tf[vectors]"'
         )
-    # It tells of every chunk; an epoch is enough.
+    # gensim logs every chunk; a message per epoch is enough.
     standard_logging.getLogger("gensim").setLevel(standard_logging.WARNING)
     return models
 

@@ -1,4 +1,4 @@
-"""Tokenizers of the user's own, by the place of their class."""
+"""User-defined tokenizers, given by the path of their class."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,10 @@ _SAMPLE = ("Mary's  book, a\\b .", "", "Äpfel")
 
 
 class OwnTokenizer(Tokenizer):
-    """What a tokenizer of the user's own derives from.
+    """The base class of user-defined tokenizers.
 
-    It has to be made of TensorFlow ops, since it runs inside served graphs.
-    Options of its constructor beside `lowercase` stand in `get_config`, too.
+    It must use TensorFlow ops, because it runs inside served graphs. If its
+    constructor has options besides `lowercase`, `get_config` must contain them.
 
     Example:
         ```python
@@ -31,7 +31,7 @@ class OwnTokenizer(Tokenizer):
         """Splits texts.
 
         Args:
-            texts: string [n], valid UTF-8, lower-cased if wanted.
+            texts: string [n], valid UTF-8, lower-cased if requested.
 
         Returns:
             string [n, None], the tokens; empty ones are dropped.
@@ -39,7 +39,7 @@ class OwnTokenizer(Tokenizer):
         raise NotImplementedError
 
     def check_words(self) -> None:
-        """Raises `ConfigError`: nobody knows where its tokens stand."""
+        """Raises `ConfigError`: the positions of its tokens are unknown."""
         raise ConfigError(
             f"{self.name} is a tokenizer of your own: tagging, characters and "
             "casing need the whitespace or the regex tokenizer"
@@ -52,15 +52,15 @@ class OwnTokenizer(Tokenizer):
 
 
 def load(place: str, options: Mapping[str, Any]) -> OwnTokenizer:
-    """Makes a tokenizer of a class of the user's own.
+    """Makes a tokenizer from a user's class.
 
     Args:
         place: see `own_functions.load`.
-        options: of its constructor.
+        options: options of its constructor.
 
     Raises:
-        ConfigError: there is no such class, it fails, or what it makes of
-            some texts are no tokens.
+        ConfigError: the class does not exist or fails, or its results for some
+            sample texts are not tokens.
     """
     place = own_functions.absolute(place)
     cls = own_functions.load_class(place, OwnTokenizer)
@@ -79,16 +79,16 @@ def load(place: str, options: Mapping[str, Any]) -> OwnTokenizer:
 
 
 def _check_tokens(place: str, tokenizer: OwnTokenizer) -> None:
-    """Splits some texts in a graph, as exports do."""
+    """Splits some sample texts in a graph, as exports do."""
     count = len(_SAMPLE)
     texts = tf.TensorSpec([None], tf.string)
     try:
-        # AutoGraph would hide the line that fails.
+        # AutoGraph would hide the failing line.
         split = tf.function(
             tokenizer.split, input_signature=[texts], autograph=False
         )
         tokens = split(tf.constant(_SAMPLE))
-    except Exception as error:  # whatever the user's code raises
+    except Exception as error:  # user code can raise anything
         raise ConfigError(
             f"the tokenizer {place} fails in a graph: "
             f"{own_functions.complaint(error) or error}"

@@ -1,4 +1,4 @@
-"""Tokenizers of pretrained encoders, as functions of a graph without state."""
+"""Tokenizers of pretrained encoders in a graph without state."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,16 @@ class GraphTokenizer:
     """A keras_hub tokenizer whose graph can be exported.
 
     Args:
-        tokenizer: its `tokenize` has TensorFlow ops without state.
+        tokenizer: its `tokenize` must use TensorFlow ops without state.
     """
 
     def __init__(self, tokenizer: Any):
         self._tokenizer = tokenizer
-        # Resources that are made while a graph is traced would be lost to the
-        # export.
+        # Resources that are made while a graph is traced would be missing from
+        # the export.
         with tf.init_scope():
             tokenizer.tokenize(tf.constant(["a"]))
-        # Called eagerly, it would return lists.
+        # Called eagerly, the tokenizer would return lists.
         self._graph = tf.function(
             self._tokenized,
             input_signature=[tf.TensorSpec([None], tf.string)],
@@ -35,17 +35,17 @@ class GraphTokenizer:
             texts: string [n], valid UTF-8.
 
         Returns:
-            int32 [n, None], ids of the preset, without special ones.
+            int32 [n, None], ids of the preset, without special pieces.
         """
         return tf.cast(self._graph(texts), tf.int32)
 
     def _tokenized(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        # Of ours: each run of a process has a trace of its own, as
-        # `programs.quiet` knows.
+        # A function of this package, so that `programs.quiet` hides warnings
+        # of retracing: each run in a process has a separate trace.
         return self._tokenizer.tokenize(texts)
 
     def of_words(self, words: tf.Tensor) -> tf.RaggedTensor:
-        """The pieces of words that stand between spaces, as `__call__`."""
+        """The pieces of words with a space on each side; see `__call__`."""
         return self(words)
 
     @property
@@ -56,18 +56,18 @@ class GraphTokenizer:
 
     @property
     def trackables(self) -> list[Any]:
-        """What an export has to track: resources of the tokenizer."""
+        """The objects that an export must track: resources of the tokenizer."""
         values = vars(self._tokenizer).values()
         types = (tf.Module, tf.lookup.StaticHashTable)
         return [value for value in values if isinstance(value, types)]
 
 
 def in_graph(tokenizer: Any) -> "GraphTokenizer | BytePairGraph":
-    """What splits texts as a keras_hub tokenizer does, in any graph."""
+    """A graph function that splits texts as a keras_hub tokenizer does."""
     import keras_nlp
 
     if isinstance(tokenizer, keras_nlp.tokenizers.BytePairTokenizer):
-        # keras_hub is imported with it.
+        # This import also imports keras_hub.
         from mtl_tf.text.byte_pairs import BytePairGraph
 
         return BytePairGraph(tokenizer)

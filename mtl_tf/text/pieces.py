@@ -1,4 +1,4 @@
-"""From raw strings to the pieces of a pretrained encoder's own tokenizer."""
+"""From raw strings to the word pieces of a pretrained encoder."""
 
 import copy
 import functools
@@ -18,7 +18,7 @@ from mtl_tf.text.piece_tokenizers import in_graph
 from mtl_tf.text.presets import Specials
 from mtl_tf.text.tokenizers import make_tokenizer
 
-#: Folder of the preset without weights, in that of the vocabulary.
+#: Folder of the preset without weights, inside that of the vocabulary.
 FOLDER = "encoder"
 PIECES_FILE = "pieces.json"
 
@@ -26,17 +26,18 @@ PIECES_FILE = "pieces.json"
 class PieceEncoder:
     """Turns texts into ids of pieces, in Python, in `tf.data` and in exports.
 
-    Ids are those of the preset plus 1, since 0 is padding everywhere here
-    (`PretrainedEncoder` takes the 1 away). Special pieces stand where the
-    preset has them: `[CLS] a [SEP]`, `[CLS] a [SEP] b [SEP]` for BERT.
+    Ids are those of the preset plus 1, because 0 is padding everywhere here
+    (`PretrainedEncoder` subtracts the 1). Special pieces are placed as in the
+    preset: `[CLS] a [SEP]`, `[CLS] a [SEP] b [SEP]` for BERT.
 
     Args:
-        tokenizer: that of the preset.
-        specials: its special pieces.
+        tokenizer: the preset's tokenizer.
+        specials: the preset's special pieces.
         backbone: config of the preset's backbone.
         words: splits texts into words, for tasks that need them.
-        max_length: pieces of a text that are kept, special ones among them,
-            and words of a text that is given in words; 0 keeps all.
+        max_length: maximum number of pieces kept per text, including special
+            ones, and of words kept per text that is given in words; 0 keeps
+            all.
         reads_words: whether a task of the run needs words.
 
     Example:
@@ -76,7 +77,7 @@ class PieceEncoder:
             words.check_words()
 
     def of_texts(self, texts: tf.Tensor) -> dict[str, tf.RaggedTensor]:
-        """Returns what a model reads of texts; see `packed`.
+        """Returns the inputs that a model reads for texts; see `packed`.
 
         Args:
             texts: string [n], of any bytes.
@@ -84,15 +85,15 @@ class PieceEncoder:
         return {"tokens": self.packed([texts])}
 
     def packed(self, texts: Sequence[tf.Tensor]) -> tf.RaggedTensor:
-        """The pieces of texts that stand one after the other.
+        """The pieces of texts that are joined to one input.
 
         Args:
-            texts: string [n], of any bytes: the first text of each example,
-                the second of each, ...
+            texts: string [n], of any bytes: the first text of each example, the
+                second of each, ...
 
         Returns:
-            int32 [n, None], never 0, `max_length` at most: the longest text
-            is cut first.
+            int32 [n, None], never 0, `max_length` at most: the longest text is
+            cut first.
         """
         parts = [self.pieces_of(valid_utf8(text)) for text in texts]
         if self.max_length:
@@ -110,24 +111,24 @@ class PieceEncoder:
         return tf.concat(joined, axis=1) + 1
 
     def of_words(self, words: tf.RaggedTensor) -> dict[str, tf.RaggedTensor]:
-        """Returns what a model reads of words that are given.
+        """Returns the inputs that a model reads for given words.
 
-        Every word is split by itself; a word without a piece is the unknown
-        one. No piece is cut, however long the text is.
+        Every word is split separately. A word without a piece becomes the
+        unknown piece. No piece is cut, however long the text is.
 
         Args:
             words: string [n, None], of any bytes.
 
         Returns:
-            Of each text's first `max_length` words, W of them: "words" int32
-            [n, W], the place of each one's first piece, never 0; and "tokens"
-            int32 [n, T], the pieces of all of them.
+            For each text's first `max_length` words, W of them: "words" int32
+            [n, W], the position of each one's first piece, never 0; and
+            "tokens" int32 [n, T], all their pieces.
         """
         if self.max_length:
             words = words[:, : self.max_length]
         pieces = self.pieces_of.of_words(valid_utf8(words.flat_values))
         empty = tf.equal(pieces.row_lengths(), 0)
-        # At most one piece a row: it stands where there is none.
+        # At most one piece per row, only where there is no other piece.
         filler = tf.RaggedTensor.from_row_lengths(
             tf.fill([tf.reduce_sum(tf.cast(empty, tf.int32))], self._unknown),
             tf.cast(empty, tf.int64),
@@ -153,7 +154,7 @@ class PieceEncoder:
         return {"words": words.with_flat_values(first), "tokens": tokens + 1}
 
     def written(self, values: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor:
-        """The pieces whose ids `packed` and `of_words` give, whole.
+        """The pieces of `packed` and `of_words`, without cutting.
 
         Args:
             values: texts, string [n], or words, string [n, None].
@@ -173,7 +174,7 @@ class PieceEncoder:
 
     @property
     def unknown(self) -> int:
-        """The id of the unknown piece; -1 where any text has pieces."""
+        """The id of the unknown piece; -1 if every text has pieces."""
         special = (*self.specials.start, *self.specials.end)
         return -1 if self._unknown in special else self._unknown + 1
 
@@ -182,13 +183,13 @@ class PieceEncoder:
         return self.specials.unknown
 
     def _reserved(self, texts: int) -> int:
-        """How many special pieces stand around so many texts."""
+        """The number of special pieces around `texts` joined texts."""
         between = (texts - 1) * len(self.specials.separator)
         return len(self.specials.start) + between + len(self.specials.end)
 
     @functools.cached_property
     def locate(self) -> Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]:
-        """Words and where they stand; see `Tokenizer.locate`."""
+        """Finds words and their positions; see `Tokenizer.locate`."""
         specs = [tf.TensorSpec([None], tf.string)]
         return tf.function(
             self.tokenizer.locate, input_signature=specs, autograph=False
@@ -196,23 +197,23 @@ class PieceEncoder:
 
     @property
     def size(self) -> int:
-        """How many ids there are, padding among them."""
+        """The number of ids, including padding."""
         return int(self._preset_tokenizer.vocabulary_size()) + 1
 
     @functools.cached_property
     def pieces(self) -> list[str]:
-        """What each id stands for; "" for the padding."""
+        """The piece of each id; "" for padding."""
         return ["", *self.pieces_of.names]
 
     @property
     def tables(self) -> list[Any]:
-        """What an export has to track."""
+        """The objects that an export must track."""
         return self.pieces_of.trackables
 
     def save(self, directory: str) -> None:
         """Writes the files of an encoder into `directory`.
 
-        They are `tokenizer.json`, of the words, `pieces.json` and the folder
+        They are `tokenizer.json`, for the words, `pieces.json` and the folder
         `encoder`, a preset without weights.
         """
         files.make_directory(directory)
@@ -260,15 +261,15 @@ def of_preset(
 
     Args:
         preset: see `mtl_tf.text.presets`.
-        words, max_length, reads_words: as of `PieceEncoder`.
+        words, max_length, reads_words: as in `PieceEncoder`.
 
     Raises:
         MtlError: the preset cannot be read.
     """
     tokenizer = presets.load_tokenizer(preset)
     specials = presets.specials_of(preset, tokenizer)
-    # With the weights: whether they can be read, and are of the config's
-    # sizes, is told before anything is made for the encoder.
+    # With the weights, so that unreadable weights or wrong sizes are reported
+    # before anything is made for the encoder.
     backbone = presets.load_backbone(preset)
     preset_layers.warn_of_unread(preset, backbone)
     config = presets.serialized(backbone)

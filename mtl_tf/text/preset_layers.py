@@ -1,4 +1,4 @@
-"""How many layers a preset has: of its config, and of its weights."""
+"""The number of layers of a preset, from its config and its weights."""
 
 import contextlib
 import json
@@ -13,10 +13,10 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.text import presets
 
-# What configs call the number of layers: that of keras_hub, of Hugging Face's
-# BERT and its kin, and of its DistilBERT.
+# Names of the number of layers in configs: of keras_hub, of Hugging Face's BERT
+# and similar models, and of its DistilBERT.
 _NUMBERS = ("num_layers", "num_hidden_layers", "n_layers")
-# ALBERT runs few layers many times: what multiplies to how many it has.
+# ALBERT runs few layers many times. The product of these is their number.
 _GROUPS = (
     ("num_groups", "num_inner_repetitions"),
     ("num_hidden_groups", "inner_group_num"),
@@ -24,23 +24,23 @@ _GROUPS = (
 _KERAS_FILE = "model.weights.h5"
 _TENSORS_FILE = "model.safetensors"
 _SHARDS_FILE = "model.safetensors.index.json"
-# As Hugging Face names the weights of BERT, DistilBERT and their kin.
+# Hugging Face's names for the weights of BERT, DistilBERT and similar models.
 _NUMBERED = re.compile(r"(?:^|\.)layer\.(\d+)\.")
-# Where the words of a class's name meet, as Keras names groups in its files:
-# `f_net_encoder`, `xl_net_encoder`.
+# Boundaries between the words of a class name, as Keras splits it into group
+# names in its files: `f_net_encoder`, `xl_net_encoder`.
 _WORDS = re.compile(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def check_frozen(preset: str, frozen: int) -> None:
     """Refuses to freeze more layers than the config of a preset names.
 
-    It takes the reading of a small file. Of names that keras_hub knows, and
-    where the config does not say, nothing is checked here: the encoder checks
-    it, too, when it is made.
+    This reads only a small file. Nothing is checked for names that keras_hub
+    knows, or if the config does not say. The encoder checks it again when it is
+    made.
 
     Args:
         preset: see `mtl_tf.text.presets`.
-        frozen: how many of the lowest layers.
+        frozen: how many of the lowest layers to freeze.
 
     Raises:
         ConfigError: there are fewer.
@@ -56,12 +56,12 @@ def check_frozen(preset: str, frozen: int) -> None:
 def warn_of_unread(
     preset: str, backbone: Any, field: str = presets.FIELD
 ) -> None:
-    """Logs it if the weights' file has more layers than are read.
+    """Logs a warning if the weights file has more layers than are read.
 
     Args:
         preset: see `mtl_tf.text.presets`.
-        backbone: what `presets.load_backbone` returned of it.
-        field: what named the preset.
+        backbone: the backbone that `presets.load_backbone` returned for it.
+        field: the config field that named the preset.
     """
     blocks = blocks_of(backbone)
     stored = layers_stored(preset, type(blocks[0]).__name__) if blocks else 0
@@ -75,19 +75,19 @@ def warn_of_unread(
 
 
 def blocks_of(backbone: Any) -> list[Any]:
-    """The Transformer layers with weights of their own, if there are any."""
+    """The Transformer layers with different weights, if there are any."""
     import keras
 
     layers = getattr(backbone, "transformer_layers", None)
-    # ALBERT has groups of layers that are run several times.
+    # ALBERT has groups of layers, each of which is run several times.
     return keras.tree.flatten(layers or [])
 
 
 def layers_of(preset: str) -> int | None:
-    """The layers with weights of their own, where a preset's config tells."""
+    """The number of layers with different weights, if the config names it."""
     try:
         config = files.read_json(os.path.join(preset, presets.CONFIG_FILE))
-    except MtlError:  # who reads all of the preset tells what is wrong
+    except MtlError:  # reported where the whole preset is read
         return None
     if not isinstance(config, dict):
         return None
@@ -102,7 +102,7 @@ def layers_of(preset: str) -> int | None:
 
 
 def _whole(*factors: Any) -> int | None:
-    """The product of whole numbers; None of others."""
+    """The product of whole numbers; None if one is not a whole number."""
     product = 1
     for factor in factors:
         if not isinstance(factor, int):
@@ -112,11 +112,11 @@ def _whole(*factors: Any) -> int | None:
 
 
 def layers_stored(preset: str, block: str) -> int:
-    """The layers in the file of a preset's weights; 0 where unknown.
+    """The number of layers in a preset's weights file; 0 if unknown.
 
     Args:
         preset: the folder, or a name.
-        block: the class of a layer.
+        block: the class name of a layer.
     """
     if os.path.isfile(os.path.join(preset, _KERAS_FILE)):
         name = _WORDS.sub("_", block).lower()
@@ -137,14 +137,14 @@ def _groups(path: str) -> list[str]:
 
 
 def _tensors(preset: str) -> Iterable[str]:
-    """The names of the weights in a folder of Hugging Face's form."""
+    """The names of the weights in a folder of Hugging Face's format."""
     shards = os.path.join(preset, _SHARDS_FILE)
     if os.path.isfile(shards):
         return files.read_json(shards)["weight_map"]
     path = os.path.join(preset, _TENSORS_FILE)
     if not os.path.isfile(path):
         return ()
-    # Eight bytes say how long the JSON is that names them.
+    # Eight bytes give the length of the JSON with the names.
     with open(path, "rb") as file:
         size = int.from_bytes(file.read(8), "little")
         return json.loads(file.read(size))

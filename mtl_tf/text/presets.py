@@ -1,9 +1,9 @@
 """Presets of pretrained encoders, read through keras_hub.
 
-A preset is a folder that keras_hub's `save_to_preset` wrote, a folder in the
-form of Hugging Face (`config.json`, `model.safetensors` and the tokenizer's
-files), or a name that keras_hub knows how to download. Which kind it is,
-keras_hub tells from `config.json`.
+A preset is a folder that keras_hub's `save_to_preset` wrote, a folder in
+Hugging Face's format (`config.json`, `model.safetensors` and the tokenizer's
+files), or a name that keras_hub can download. keras_hub recognises the format
+by `config.json`.
 """
 
 import dataclasses
@@ -21,20 +21,20 @@ from mtl_tf.core.names import hint
 
 FIELD = "model.encoder.preset"
 CONFIG_FILE = "config.json"
-# keras_hub names the second where both are missing.
+# If both are missing, keras_hub's message names the second.
 _WEIGHTS_FILE, _SHARDS_FILE = "model.weights.h5", "model.weights.json"
-# As Keras says that a weight does not fit.
+# Keras's message for a weight that does not fit.
 _SHAPES = re.compile(
     r"variable\.shape=(?P<config>\([\d, ]*\)), "
     r"Received: value\.shape=(?P<found>\([\d, ]*\))"
 )
-# The same of files that Keras has saved.
+# The same for files that Keras has saved.
 _UNFIT = re.compile(r"A total of (\d+) objects could not be loaded")
-# As safetensors says that a file is not one of its own, or not all of it.
+# safetensors's message for a foreign or incomplete file.
 _NO_TENSORS = "Error while deserializing header: "
-# Pieces a vector that a tokenizer has at least, unless something is missing.
+# The usual minimum of a tokenizer's pieces per vector.
 _USUAL_SHARE = 0.9
-# What keras_hub can be told to download.
+# The sources that keras_hub can download from.
 _SCHEMES = ("kaggle://", "hf://", "modelscope://", "gs://")
 
 
@@ -43,11 +43,11 @@ class Specials:
     """Ids of a preset's special pieces, in its own numbering.
 
     Attributes:
-        start: what stands before a text.
-        separator: what stands between two texts.
-        end: what stands behind the last text.
+        start: pieces before a text.
+        separator: pieces between two texts.
+        end: pieces after the last text.
         pad: the padding.
-        unknown: what stands for a word without any piece.
+        unknown: the piece for a word without any piece.
     """
 
     start: tuple[int, ...]
@@ -57,7 +57,7 @@ class Specials:
     unknown: int
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """The ids as plain values."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in dataclasses.asdict(self).items()
@@ -65,7 +65,7 @@ class Specials:
 
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> "Specials":
-        """What `to_json` returned."""
+        """Restores the result of `to_json`."""
         return cls(
             **{
                 k: tuple(v) if isinstance(v, list) else v
@@ -75,7 +75,7 @@ class Specials:
 
 
 def check(preset: str) -> None:
-    """Raises `ConfigError` unless there can be such a preset.
+    """Raises `ConfigError` if there cannot be such a preset.
 
     Args:
         preset: a folder, or a name that keras_hub knows.
@@ -104,12 +104,12 @@ def check(preset: str) -> None:
 
 
 def _check_config(folder: str) -> None:
-    """Raises `DataError` if the config of a preset is of neither form."""
+    """Raises `DataError` if a preset's config has neither format."""
     path = os.path.join(folder, CONFIG_FILE)
     config = files.read_json(path)
     is_mapping = isinstance(config, Mapping)
     if is_mapping and "model_type" in config:
-        return  # of Hugging Face
+        return  # Hugging Face's format
     needed = ("registered_name", "class_name", "config")
     if not is_mapping or any(name not in config for name in needed):
         raise DataError(
@@ -119,7 +119,7 @@ def _check_config(folder: str) -> None:
 
 
 def load_tokenizer(preset: str) -> Any:
-    """The preset's own tokenizer, a `keras_nlp.tokenizers.Tokenizer`.
+    """The preset's tokenizer, a `keras_nlp.tokenizers.Tokenizer`.
 
     Raises:
         MtlError: there is no such preset, or it cannot be read.
@@ -129,9 +129,9 @@ def load_tokenizer(preset: str) -> Any:
 
     try:
         tokenizer = keras_nlp.tokenizers.Tokenizer.from_preset(preset)
-    except Exception as error:  # keras_hub raises of all kinds
+    except Exception as error:  # keras_hub raises many kinds
         raise _unreadable(preset, "tokenizer", error)
-    # Its Python path does not run where strings are tensors.
+    # The tokenizer's Python path fails if strings are tensors.
     tokenizer._allow_python_workflow = False
     return tokenizer
 
@@ -141,11 +141,11 @@ def load_backbone(preset: str, weights: bool = True) -> Any:
 
     Args:
         preset: see the module.
-        weights: whether to read the weights; else they are random.
+        weights: whether to read the weights; otherwise they are random.
 
     Raises:
-        MtlError: there is no such preset, it cannot be read, or it is of
-            Hugging Face's form and the package safetensors is missing.
+        MtlError: there is no such preset, it cannot be read, or it has Hugging
+            Face's format and the package safetensors is missing.
     """
     check(preset)
     import keras_nlp
@@ -161,12 +161,12 @@ def load_backbone(preset: str, weights: bool = True) -> Any:
             f"{FIELD}: {preset!r} is in the form of Hugging Face, which needs "
             "the package safetensors: pip install 'mtl_tf[encoders]'"
         )
-    except Exception as error:  # keras_hub raises of all kinds
+    except Exception as error:  # keras_hub raises many kinds
         raise _unreadable(preset, "weights" if weights else "config", error)
 
 
 def specials_of(preset: str, tokenizer: Any) -> Specials:
-    """The special pieces as the preset's preprocessor lays them out.
+    """The special pieces, placed as the preset's preprocessor does.
 
     Presets without a preprocessor have one separator between two texts.
 
@@ -185,8 +185,8 @@ def specials_of_tokenizer(tokenizer: Any, preset: str = "") -> Specials:
     """The special pieces, with one separator between two texts.
 
     Args:
-        tokenizer: of a preset.
-        preset: its name, for errors.
+        tokenizer: the preset's tokenizer.
+        preset: the preset's name, for errors.
 
     Raises:
         ConfigError: the tokenizer has no such pieces.
@@ -200,17 +200,17 @@ def specials_of_tokenizer(tokenizer: Any, preset: str = "") -> Specials:
 def check_pieces(preset: str, backbone: Mapping[str, Any], pieces: int) -> None:
     """Compares a tokenizer with the vectors of its pieces.
 
-    Fewer pieces than vectors are usual, which are padded to round numbers; far
-    fewer are logged: a vocabulary that was cut off has unknown pieces for most
-    words.
+    A few more vectors than pieces are normal, because presets pad their number
+    to a round one. Far fewer pieces are logged: an incomplete vocabulary would
+    have unknown pieces for most words.
 
     Args:
-        preset: for messages.
+        preset: the preset, for messages.
         backbone: its config, as `serialized` returns it.
-        pieces: how many the tokenizer has.
+        pieces: number of the tokenizer's pieces.
 
     Raises:
-        DataError: the tokenizer has more.
+        DataError: the tokenizer has more pieces than there are vectors.
     """
     sizes = backbone["config"]
     vectors = sizes.get("vocabulary_size") or sizes.get("vocab_size")
@@ -234,18 +234,18 @@ def serialized(backbone: Any) -> dict[str, Any]:
     """The config of a backbone that computes in float32."""
     import keras
 
-    # Where the preset came from says nothing of how to compute.
+    # The precision must not depend on where the preset came from.
     backbone.dtype_policy = keras.dtype_policies.get("float32")
     return keras.saving.serialize_keras_object(backbone)
 
 
 def save(directory: str, backbone: Mapping[str, Any], tokenizer: Any) -> None:
-    """Writes a preset without weights: `load_tokenizer` can read it.
+    """Writes a preset without weights, which `load_tokenizer` can read.
 
     Args:
-        directory: is there, and empty.
+        directory: an existing, empty directory.
         backbone: the config of a backbone.
-        tokenizer: of the preset.
+        tokenizer: the preset's tokenizer.
     """
     files.write_json(os.path.join(directory, CONFIG_FILE), dict(backbone))
     tokenizer.save_to_preset(directory)
@@ -265,14 +265,14 @@ def read_config(directory: str) -> dict[str, Any]:
 
 
 def _packer(preset: str) -> Any:
-    """What lays the pieces of two texts out; None where there is none."""
+    """The layer that joins the pieces of two texts; None if there is none."""
     import keras_nlp
 
     try:
         preprocessor = keras_nlp.models.TextClassifierPreprocessor.from_preset(
             preset
         )
-    except ValueError:  # the kind of backbone has none
+    except ValueError:  # this kind of backbone has none
         return None
     if not preprocessor.built:
         preprocessor.build(None)
@@ -311,7 +311,7 @@ def _unreadable(preset: str, part: str, error: Exception) -> DataError:
 
 
 def _reason(preset: str, error: Exception) -> str:
-    """What an error of keras_hub says, in one line, and what it leaves out."""
+    """An error of keras_hub in one line, with what its message leaves out."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, json.JSONDecodeError):
         return f"a file of it is no JSON: {lines[0]}"

@@ -14,21 +14,21 @@ from mtl_tf.text.token_columns import TokenColumn
 from mtl_tf.text.vocabulary import OOV_TOKEN, Vocabulary
 
 CONTEXT, QUESTION, ANSWER = "context", "question", "answer"
-#: The n-grams of the examples' own words.
+#: The n-grams of the examples' own words, which the vocabulary lacks.
 OWN_WORDS = "own_words"
 
 
 class QuestionEncoder:
-    """Turns questions, contexts and answers of a task into ids.
+    """Turns a task's questions, contexts and answers into ids.
 
-    Words that the vocabulary lacks get ids of their own, from its size on,
-    equal ones of an example equal ids.
+    Words that the vocabulary lacks get their own ids, from its size on. Equal
+    words of an example get equal ids.
 
     Args:
-        encoder: texts to ids, with the specials `BOUNDS`; it cuts no text.
-        max_length: tokens of a context, and of a question, that are kept; 0
-            keeps all. Memory grows with the square of either.
-        ngrams: of words' characters, where the model reads them.
+        encoder: maps texts to ids, with the specials `BOUNDS`; it cuts no text.
+        max_length: maximum number of tokens kept of a context, and of a
+            question; 0 keeps all. Memory grows with the square of either.
+        ngrams: character n-grams of words, if the model reads them.
 
     Attributes:
         axes: the time axis of each column.
@@ -50,13 +50,13 @@ class QuestionEncoder:
     def __call__(
         self, batch: Mapping[str, tf.Tensor]
     ) -> dict[str, tf.RaggedTensor]:
-        """Returns what a model reads.
+        """Returns the inputs that a model reads.
 
         Args:
-            batch: "context", "question" and maybe "answer", string [n].
+            batch: "context", "question" and optionally "answer", string [n].
 
         Returns:
-            The same as int32 [n, None], answers with EOS; with n-grams also
+            The same as int32 [n, None], answers with EOS. With n-grams also
             "own_words", those of the examples' own words, int32 [n, None, K].
         """
         features, own_words = self.with_own_words(batch)
@@ -72,7 +72,7 @@ class QuestionEncoder:
         return features
 
     def token_columns(self) -> dict[str, TokenColumn]:
-        """What the ids stand for; see `TokenColumn`."""
+        """The meaning of the ids; see `TokenColumn`."""
         encoder = self._encoder
         return {
             name: TokenColumn(
@@ -89,7 +89,7 @@ class QuestionEncoder:
     def with_own_words(
         self, batch: Mapping[str, tf.Tensor]
     ) -> tuple[dict[str, tf.RaggedTensor], tf.RaggedTensor]:
-        """Returns ids without ends, and the examples' own words.
+        """Returns ids without end tokens, and the examples' own words.
 
         Args:
             batch: see `__call__`.
@@ -116,16 +116,16 @@ class QuestionEncoder:
 
 
 class QuestionText:
-    """All texts of a run that answers questions.
+    """All texts of a question answering run.
 
     Args:
-        encoder: of all texts; see `QuestionEncoder`.
-        generative: how many words, the first ones, can be written without
+        encoder: encoder of all texts; see `QuestionEncoder`.
+        generative: how many words, the first ones, can be generated without
             being copied.
-        max_length: tokens of a context, and of a question, that are kept; 0
-            keeps all.
+        max_length: maximum number of tokens kept of a context, and of a
+            question; 0 keeps all.
         whole: names of the tasks whose texts are not cut.
-        ngrams: of words' characters, where the model reads them.
+        ngrams: character n-grams of words, if the model reads them.
     """
 
     def __init__(
@@ -168,12 +168,12 @@ class QuestionText:
 
     @property
     def size(self) -> int:
-        """How many words there are."""
+        """The number of words."""
         return len(self.vocabulary)
 
     @property
     def tables(self) -> list[Any]:
-        """The lookup tables that an export has to track."""
+        """The lookup tables that an export must track."""
         ngrams = self.ngrams.tables if self.ngrams is not None else []
         return self.encoder.tables + ngrams
 
@@ -185,7 +185,7 @@ class QuestionText:
 
 
 class AnswerTexts:
-    """Turns ids that a model wrote into answers, in Python and in exports.
+    """Turns ids that a model generated into answers, in Python and in exports.
 
     Args:
         encoder: see `QuestionEncoder`.
@@ -193,7 +193,7 @@ class AnswerTexts:
 
     def __init__(self, encoder: TextEncoder):
         self._encoder = encoder
-        # Made here and now; see `TextEncoder`.
+        # Made at once, not while tracing; see `TextEncoder`.
         self._table = encoder.vocabulary.token_table
         self._unknown = encoder.tokenizer.alone(tf.constant(UNKNOWN))
 
@@ -204,12 +204,12 @@ class AnswerTexts:
 
         Args:
             ids: int32 [B, n, U].
-            length: int32 [B, n], words of each answer.
+            length: int32 [B, n], number of words of each answer.
             own_words: string [B, O], the examples' own words; O may be 0.
 
         Returns:
-            string [B, n], and [B, n, U]: the words without the spaces that
-            they carry, with "" behind the last one.
+            string [B, n], and [B, n, U]: the words without carried spaces, with
+            "" after the last one.
         """
         size = len(self._encoder.vocabulary)
         vocabulary_words = self._table.lookup(
@@ -218,7 +218,7 @@ class AnswerTexts:
         vocabulary_words = tf.where(
             vocabulary_words == OOV_TOKEN, self._unknown, vocabulary_words
         )
-        # One more, so that there is a word where an example has none.
+        # Padded, so that an example without own words has one to look up.
         own_words = tf.pad(own_words, [[0, 0], [0, 1]], constant_values="")
         own_word = tf.clip_by_value(ids - size, 0, tf.shape(own_words)[1] - 1)
         copied = tf.gather(own_words, own_word, batch_dims=1)
@@ -234,5 +234,5 @@ class AnswerTexts:
 
     @property
     def tables(self) -> list[Any]:
-        """The lookup tables that an export has to track."""
+        """The lookup tables that an export must track."""
         return [self._table]

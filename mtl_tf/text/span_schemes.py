@@ -7,11 +7,11 @@ iob2    `B-X` opens every span, `I-X` goes on (CoNLL-2000, and most others)
 iobes   as iob2, but the last token is `E-X`, and a single one `S-X`
 ======  =====================================================================
 
-Everywhere `O` is outside. Tags are read by the rules of the shared tasks'
-scorer (Tjong Kim Sang & Buchholz 2000, conlleval), which gives any sequence of
-tags its spans, wrong ones, too: an `I-X` that nothing opened opens a span. So
-one reader serves all schemes, and what a model says in one scheme can be
-written in another without changing its conlleval score.
+`O` is outside in all schemes. Tags are read by the rules of the shared tasks'
+scorer (Tjong Kim Sang & Buchholz 2000, conlleval). It gives any sequence of
+tags its spans, even a wrong one: an `I-X` that nothing opened opens a span. One
+reader therefore serves all schemes, and a model's output can be written in
+another scheme without changing its conlleval score.
 """
 
 import re
@@ -26,7 +26,7 @@ _TAG = re.compile(r"(?:O|([BIES])(?:-(.*))?)", re.DOTALL)
 
 
 class Span(NamedTuple):
-    """The tokens start, start + 1, ..., stop - 1 are one thing of a type."""
+    """The tokens start, start + 1, ..., stop - 1 form one span of a type."""
 
     type: str
     start: int
@@ -39,7 +39,7 @@ def is_span_tag(tag: str) -> bool:
 
 
 def are_span_tags(tags: Iterable[str]) -> bool:
-    """Whether a label set is that of spans, not of words (such as POS)."""
+    """Whether labels are those of spans, not of single words (such as POS)."""
     tags = set(tags)
     return bool(tags - {OUTSIDE}) and all(map(is_span_tag, tags))
 
@@ -48,10 +48,10 @@ def spans(tags: Sequence[str]) -> list[Span]:
     """The spans of a sentence, in order, as conlleval finds them.
 
     Args:
-        tags: of any scheme, right or wrong.
+        tags: tags of any scheme, right or wrong.
 
     Raises:
-        ValueError: a tag is no tag of a span.
+        ValueError: a tag is not a span tag.
     """
     entities: list[Span] = []
     start, previous = 0, ("", "")
@@ -77,7 +77,7 @@ def _parts(tag: str) -> tuple[str, str]:
 
 
 def _opens(previous: tuple[str, str], current: tuple[str, str]) -> bool:
-    """Whether a tag does not go on with the span of the one before."""
+    """Whether a tag does not continue the span of the previous tag."""
     return (
         previous[0] not in ("B", "I")
         or current[0] not in ("I", "E")
@@ -116,11 +116,11 @@ def _tag(letter: str, type_: str) -> str:
 
 
 def convert(tags: Sequence[str], scheme: str) -> list[str]:
-    """The same spans in another scheme.
+    """Writes the same spans in another scheme.
 
     Args:
-        tags: of any scheme, right or wrong; what is wrong is read as conlleval
-            reads it, and is right afterwards.
+        tags: tags of any scheme, right or wrong. Wrong tags are read as
+            conlleval reads them and become right.
         scheme: one of `SCHEMES`.
 
     Example:
@@ -135,12 +135,12 @@ def detect(sentences: Iterable[Sequence[str]]) -> str:
     """The scheme that sentences are written in.
 
     Args:
-        sentences: their tags.
+        sentences: the tags of each sentence.
 
     Returns:
-        "iobes" where an E or S occurs; else "iob1" or "iob2", whichever says
-        more often how a span after something else opens; "iob2" where nothing
-        tells.
+        "iobes" if an E or S occurs. Otherwise "iob1" or "iob2", by how most
+        spans begin that do not directly follow a span of their type; "iob2" if
+        undecided.
     """
     opened = {"B": 0, "I": 0}
     for tags in sentences:
@@ -155,7 +155,7 @@ def detect(sentences: Iterable[Sequence[str]]) -> str:
 
 
 def types_of(tags: Iterable[str]) -> list[str]:
-    """The types of spans that tags name, sorted."""
+    """The span types in the tags, sorted."""
     return sorted({_parts(tag)[1] for tag in set(tags) - {OUTSIDE}})
 
 

@@ -1,12 +1,12 @@
-r"""Subwords learnt from a run's own training texts, by SentencePiece.
+r"""Subwords learnt from a run's training texts, by SentencePiece.
 
 Why SentencePiece and not the byte pairs of keras_nlp: it learns offline in
-seconds with nothing but its own package, equal texts give equal models, it
-joins pieces to real text by itself, and TF-Text runs it in the graph by two
-ops without state. The tokenizer of keras_nlp learns nothing, and keeps a
-mutable table in the graph, which an export cannot have. We call the package
-itself, since `keras_nlp.tokenizers.compute_sentence_piece_proto` cannot be told
-that few texts give fewer pieces than asked for.
+seconds with only its own package, equal texts give equal models, it joins
+pieces to text by itself, and TF-Text runs it in the graph by two ops without
+state. The tokenizer of keras_nlp does not learn, and keeps a mutable table in
+the graph, which cannot be exported. We call the package itself, because
+`keras_nlp.tokenizers.compute_sentence_piece_proto` has no option to accept that
+few texts give fewer pieces than requested.
 """
 
 import functools
@@ -27,16 +27,16 @@ from mtl_tf.text.escaping import CARRIED_SPACE
 
 MODELS = ("bpe", "unigram")
 MODEL_FILE = "sentencepiece.model"
-#: Pieces where `text.max_size` sets no limit.
+#: Number of pieces if `text.max_size` sets no limit.
 DEFAULT_SIZE = 8000
 
 
 class SentencePieceTokenizer(Tokenizer):
     """Splits texts into subwords; `▁` before a piece is a carried space.
 
-    It has to be trained before it is called. Runs of ASCII white space are
-    one space to it, and so is U+2581; otherwise `detokenize` gives the text
-    back, without the space at its ends.
+    It must be trained before it is called. It reads any run of ASCII white
+    space, and U+2581, as one space. Apart from this and from spaces at its
+    ends, `detokenize` restores the text.
 
     Args:
         lowercase: lower-case the texts first.
@@ -56,25 +56,25 @@ class SentencePieceTokenizer(Tokenizer):
         self._proto = proto
         self._graph = None
         if proto:
-            # Made here and now, as tables are: a resource that is made while
-            # a graph is traced would be lost to the export.
+            # Made at once, like tables. A resource that is made while a graph
+            # is traced would be missing from the export.
             with tf.init_scope():
                 self._graph = _graph_of(proto)
 
     @property
     def needs_training(self) -> bool:
-        """Whether `trained` has to come first."""
+        """Whether `trained` must be called first."""
         return not self._proto
 
     def trained(
         self, batches: Iterable[tf.Tensor], size: int
     ) -> "SentencePieceTokenizer":
-        """An equal tokenizer that has learnt its pieces.
+        """Returns an equal tokenizer that has learnt its pieces.
 
         Args:
             batches: the training texts, strings [n].
-            size: pieces at most, fewer if the texts do not have as many; 0
-                for 8,000.
+            size: maximum number of pieces; fewer if the texts do not have as
+                many. 0 means 8,000.
 
         Raises:
             ConfigError: `size` is too small for the characters of the texts.
@@ -103,10 +103,10 @@ class SentencePieceTokenizer(Tokenizer):
                 pad_id=-1,
                 bos_id=-1,
                 eos_id=-1,
-                # In bytes, the most it takes; longer texts are left out
-                # without a word, by default those above 4,192.
+                # The maximum, in bytes. Longer texts, by default those above
+                # 4,192, are silently left out.
                 max_sentence_length=2**30,
-                num_threads=1,  # else equal texts may differ in their models
+                num_threads=1,  # otherwise equal texts may give unequal models
                 minloglevel=2,
             )
         except RuntimeError as error:
@@ -123,7 +123,7 @@ class SentencePieceTokenizer(Tokenizer):
 
     @functools.cached_property
     def pieces(self) -> list[str]:
-        """The written pieces that a vocabulary has to hold."""
+        """The written pieces that a vocabulary must contain."""
         import sentencepiece
 
         self._check_trained()
@@ -138,11 +138,11 @@ class SentencePieceTokenizer(Tokenizer):
 
     @property
     def trackables(self) -> list[Any]:
-        """What an export has to track."""
+        """The objects that an export must track."""
         return [] if self._graph is None else [self._graph]
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what `make_tokenizer` needs, beside the model's file."""
+        """Returns the config for `make_tokenizer`, without the model's file."""
         return {**super().get_config(), "model": self.model}
 
     def save(self, directory: str) -> None:
@@ -168,21 +168,22 @@ class SentencePieceTokenizer(Tokenizer):
         return type(self)(self.lowercase, self.model, proto)
 
     def check_words(self) -> None:
-        """Raises `ConfigError`: tokens are parts of words."""
+        """Raises `ConfigError`, because tokens are parts of words."""
         raise ConfigError(
             "the sentencepiece tokenizer makes parts of words: tagging, "
             "characters and casing need the whitespace or the regex tokenizer"
         )
 
     def alone(self, words: tf.Tensor) -> tf.Tensor:
-        """The written tokens of words that stand between spaces."""
+        """The written tokens of words with a space on each side."""
         return CARRIED_SPACE + escaping.write_in_graph(words, "\\")
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n].
 
-        As when splitting, a run of spaces is one, and none is at an end:
-        models write pieces that are but a space, or copy them.
+        As in splitting, a run of spaces becomes one, and spaces at the ends are
+        removed, because models can generate or copy pieces that are only a
+        space.
         """
         joined = tf.strings.reduce_join(tokens, axis=-1)
         joined = tf.strings.regex_replace(joined, f"{CARRIED_SPACE}+", " ")
@@ -204,9 +205,9 @@ class SentencePieceTokenizer(Tokenizer):
 
 
 class _Guarded:
-    """Texts that end where reading them fails; `check` raises why.
+    """Texts that end where reading them fails; `check` raises the error.
 
-    SentencePiece would put an error of its own around it.
+    SentencePiece would wrap the error in one of its own.
     """
 
     def __init__(self, texts: Iterator[str]):
@@ -220,18 +221,18 @@ class _Guarded:
             self._error = error
 
     def check(self) -> None:
-        """Raises what ended the texts early, if anything did."""
+        """Raises the error that ended the texts early, if there was one."""
         if self._error is not None:
             raise self._error
 
 
 def _spaced(texts: tf.Tensor) -> tf.Tensor:
-    """The texts with a space for each run of ASCII white space."""
+    """The texts with each run of ASCII white space as one space."""
     return tf.strings.regex_replace(texts, r"[\t\n\v\f\r ]+", " ")
 
 
 def _too_few(size: int, error: str) -> str:
-    """What is wrong when SentencePiece cannot learn so many pieces."""
+    """The error message if SentencePiece cannot learn this many pieces."""
     too_few = re.search(r"required_chars\D+\d+ vs (\d+)", error)
     start = f"SentencePiece cannot learn {size} pieces from these texts"
     if not too_few:
@@ -247,7 +248,7 @@ def _too_few(size: int, error: str) -> str:
 def _graph_of(proto: bytes) -> Any:
     import tensorflow_text
 
-    # That it does not normalise, as it is told, is no news each time.
+    # Hides its repeated message that it does not normalise, as configured.
     with standard_error.captured(rb"LOG\(INFO\)"):
         return tensorflow_text.SentencepieceTokenizer(
             model=proto, out_type=tf.string

@@ -1,10 +1,10 @@
-"""Plain text files, a text a line."""
+"""Plain text files with one text per line."""
 
 from mtl_tf.core.errors import DataError
 
 
 def read(path: str) -> list[str]:
-    """The lines of a file that hold more than white space.
+    """The lines of a file that contain more than white space.
 
     Raises:
         DataError: it cannot be read, or is not UTF-8; the message names the

@@ -1,4 +1,4 @@
-"""What the ids of an encoded text stand for, and what was cut of it."""
+"""The meaning of an encoded text's ids, and where the text was cut."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from mtl_tf.text.joining import cut_longest_first
 
 Examples = Mapping[str, tf.Tensor | tf.RaggedTensor]
 
-#: What a `ShownToken` is.
+#: The kinds of a `ShownToken`.
 KNOWN, UNKNOWN, SPECIAL, CUT = "known", "unknown", "special", "cut"
 
 
@@ -20,8 +20,8 @@ class ShownToken(NamedTuple):
 
     Attributes:
         kind: `KNOWN`, `UNKNOWN`, `SPECIAL` or `CUT`.
-        text: the written token; of an unknown one that of the text; of a cut
-            how many tokens are left out.
+        text: the written token; for an unknown one, as it is in the text; for a
+            cut, the number of tokens left out.
     """
 
     kind: str
@@ -30,18 +30,18 @@ class ShownToken(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class TokenColumn:
-    """A column of ids, and how it was made of texts.
+    """A column of ids, and how it was made from texts.
 
     Attributes:
-        texts: names of the features that stand in it one after another.
-        names: what the ids stand for. Ids behind the last one are those of
-            words that the vocabulary lacks.
+        texts: names of the features that are joined in it.
+        names: the meaning of the ids. Ids after the last name are words that
+            the vocabulary lacks.
         unknown: the id of the unknown word.
-        written: from examples, and the name of one of `texts`, to its tokens,
-            whole: string [n, None].
+        written: maps examples and one name of `texts` to its tokens without
+            cutting, string [n, None].
         is_cut: whether long texts are cut.
-        special: how many special tokens stand before the first text, between
-            two texts and behind the last one.
+        special: number of special tokens before the first text, between two
+            texts and after the last one.
     """
 
     texts: Sequence[str]
@@ -52,11 +52,11 @@ class TokenColumn:
     special: tuple[int, int, int] = (0, 1, 0)
 
     def is_unknown(self, ids: np.ndarray) -> np.ndarray:
-        """Which ids stand for unknown words: bool, as integers `ids`."""
+        """Which ids stand for unknown words: bool, in the shape of `ids`."""
         return (ids == self.unknown) | (ids >= len(self.names))
 
     def whole_lengths(self, examples: Examples) -> np.ndarray:
-        """How long the ids of examples were if nothing were cut, int64 [n]."""
+        """How long the ids of examples would be without cutting, int64 [n]."""
         lengths = [
             self.written(examples, name).row_lengths().numpy()
             for name in self.texts
@@ -66,11 +66,11 @@ class TokenColumn:
     def shown_tokens(
         self, ids: Sequence[int], example: Examples
     ) -> list[ShownToken]:
-        """What the ids of an example stand for, and where it was cut.
+        """The tokens of an example's ids, and where it was cut.
 
         Args:
-            ids: of the example.
-            example: a batch of this one.
+            ids: the ids of the example.
+            example: a batch of only this example.
         """
         parts = [
             [tf.compat.as_text(token) for token in row.numpy()]
@@ -85,7 +85,8 @@ class TokenColumn:
         for number, (part, count) in enumerate(zip(parts, counts)):
             if number:
                 tokens += self._special_tokens(left, between)
-            # The tokens first: `zip` takes one more of what comes first.
+            # The tokens come first: `zip` consumes one more item of its first
+            # argument.
             tokens += [self._token(i, t) for t, i in zip(part[:count], left)]
             if count < len(part):
                 tokens.append(ShownToken(CUT, str(len(part) - count)))

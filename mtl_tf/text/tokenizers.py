@@ -1,4 +1,4 @@
-"""Tokenizers made of TensorFlow ops: they run inside a served graph."""
+"""Tokenizers made of TensorFlow ops, which run inside a served graph."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,10 +23,10 @@ _SPACES = r"\t\n\v\f\r \x{85}\pZ"
 
 
 class WhitespaceTokenizer(Tokenizer):
-    """Splits at runs of ASCII white space: for texts tokenised before.
+    """Splits at runs of ASCII white space, for texts already tokenised.
 
     Other white space, such as U+0085 and the no-break space, is part of its
-    token, as in the tools that wrote the reviewed corpora. `detokenize` joins
+    token, as in the tools that wrote the review corpora. `detokenize` joins
     with single spaces.
     """
 
@@ -41,8 +41,8 @@ class WhitespaceTokenizer(Tokenizer):
 class TreebankTokenizer(WhitespaceTokenizer):
     """Splits raw English as the Penn Treebank does: `did n't`, `( so )`.
 
-    Texts that were tokenised so before stay as they are: it gives raw texts
-    the words of corpora that come tokenised. `detokenize` joins with single
+    Texts that are already tokenised in this way stay unchanged. Raw texts thus
+    get the same words as tokenised corpora. `detokenize` joins with single
     spaces.
     """
 
@@ -53,7 +53,7 @@ class TreebankTokenizer(WhitespaceTokenizer):
         return super()._split(treebank.space(texts))
 
     def check_words(self) -> None:
-        """Raises `ConfigError`: its words do not stand so in the text."""
+        """Raises `ConfigError`: its words differ from those in the text."""
         raise ConfigError(
             "the treebank tokenizer changes the words of a text: tagging, "
             "characters and casing need the whitespace or the regex tokenizer"
@@ -61,11 +61,11 @@ class TreebankTokenizer(WhitespaceTokenizer):
 
 
 class RegexTokenizer(Tokenizer):
-    r"""Takes all matches of a regular expression; drops what lies between.
+    r"""Takes all matches of a regular expression and drops the rest.
 
     Args:
-        pattern: an RE2 expression that never matches the empty string.
-            Default: words with inner apostrophes, and single symbols.
+        pattern: an RE2 expression that never matches the empty string. Default:
+            words with inner apostrophes, and single symbols.
         lowercase: lower-case the texts first.
 
     `detokenize` joins with single spaces.
@@ -94,7 +94,7 @@ class RegexTokenizer(Tokenizer):
             )
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what `make_tokenizer` needs to make an equal tokenizer."""
+        """Returns the config with which `make_tokenizer` makes an equal one."""
         return {**super().get_config(), "pattern": self.pattern}
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -108,19 +108,19 @@ class ReversibleTokenizer(Tokenizer):
 
     A token is a run of letters, marks and digits, or one other character, or a
     run of white space that is not a single space. `▁` on a side of a token
-    says that white space or the end of the text is there, so a word between
-    spaces is one vocabulary entry wherever it stands:
+    means that white space or the end of the text follows there. A word between
+    spaces is therefore one vocabulary entry, wherever it occurs:
 
     ``Don't go.\nNow`` gives ``▁Don ' t▁ ▁go .▁ \n ▁Now▁``
 
-    A single space is nothing but two carried spaces that meet; other white
-    space is a token of its own that carries none. Without `lowercase`,
+    A single space is just two carried spaces that meet. Other white space is a
+    separate token that carries none. Without `lowercase`,
     `detokenize(tokenizer(texts))` equals `texts` for all valid UTF-8.
 
-    With `plain_words` only symbols carry spaces, and a word is the same token
-    beside a comma and between spaces: a word that is copied out of a sentence
-    is the word of the answer. Where two words meet there is a space, and what
-    is between a word and a symbol the symbol says:
+    With `plain_words` only symbols carry spaces. A word is then the same token
+    next to a comma and between spaces, so a word that is copied from a sentence
+    is the same word in the answer. Between two words there is a space; between
+    a word and a symbol, the symbol decides:
 
     ``Don't go.\nNow`` gives ``Don ' t go .▁ \n Now``
 
@@ -129,7 +129,7 @@ class ReversibleTokenizer(Tokenizer):
         plain_words: whether words carry no spaces.
 
     Idea: RevTok (J. Bradbury and others, 2017), as used by decaNLP; this form
-    of it is ours.
+        of it is ours.
     """
 
     name = "reversible"
@@ -139,8 +139,8 @@ class ReversibleTokenizer(Tokenizer):
         self.plain_words = checks.boolean("tokenizer.plain_words", plain_words)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what `make_tokenizer` needs to make an equal tokenizer."""
-        # Runs that were saved before there was a choice say nothing of it.
+        """Returns the config with which `make_tokenizer` makes an equal one."""
+        # Runs saved before this option existed do not mention it.
         plain = {"plain_words": True} if self.plain_words else {}
         return {**super().get_config(), **plain}
 
@@ -158,14 +158,14 @@ class ReversibleTokenizer(Tokenizer):
         return tokens.with_flat_values(self._plain(tokens.flat_values))
 
     def _plain(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Words without the spaces they carry, if they carry none."""
+        """With `plain_words`, removes the carried spaces of words."""
         if not self.plain_words:
             return tokens
         word = f"^{CARRIED_SPACE}?([{_LETTERS}]+){CARRIED_SPACE}?$"
         return tf.strings.regex_replace(tokens, word, r"\1")
 
     def check_words(self) -> None:
-        """Raises `ConfigError`: tokens carry spaces, or are nothing else."""
+        """Raises `ConfigError`: tokens carry spaces, or are only spaces."""
         raise ConfigError(
             "the reversible tokenizer makes tokens of words with their spaces: "
             "tagging, characters and casing need the whitespace or the regex "
@@ -173,20 +173,21 @@ class ReversibleTokenizer(Tokenizer):
         )
 
     def alone(self, words: tf.Tensor) -> tf.Tensor:
-        """The written tokens of words that stand between spaces."""
+        """The written tokens of words with a space on each side."""
         space = CARRIED_SPACE
         return self._plain(space + escaping.write_all_in_graph(words) + space)
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""
         if self.plain_words:
-            # No written token holds a line break: they mark words and seams.
+            # Written tokens have no line breaks, so these can mark words and
+            # joints.
             word = f"^[{_LETTERS}]+$"
             flat = tf.strings.regex_replace(tokens.flat_values, word, "\r\\0\r")
             tokens = tokens.with_flat_values(flat)
         space = CARRIED_SPACE
         joined = tf.strings.reduce_join(tokens, axis=-1, separator="\n")
-        # Two spaces that meet; a word has one wherever its neighbour does.
+        # Two carried spaces that meet; a word has one if its neighbour does.
         meeting = f"{space}\n{space}|\r\n\r|\r\n{space}|{space}\n\r"
         joined = tf.strings.regex_replace(joined, meeting, " ")
         joined = tf.strings.regex_replace(joined, f"[{space}\n\r]", "")
@@ -205,7 +206,7 @@ TOKENIZERS = {
 }
 
 
-# Options beside `lowercase`.
+# Options besides `lowercase`.
 _OPTIONS = {
     "regex": ["pattern"],
     "reversible": ["plain_words"],
@@ -218,10 +219,10 @@ def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
 
     Args:
         config: "name" is "whitespace", "treebank", "regex", "reversible",
-            "sentencepiece", or the place of a class of the user's own (see
-            `own_tokenizer`); the other entries are arguments of that
+            "sentencepiece", or the path of a user's class (see
+            `own_tokenizer`). The other entries are arguments of that
             tokenizer's class.
-        directory: where its `save` wrote; "" for a new one.
+        directory: the directory that its `save` wrote to; "" for a new one.
 
     Raises:
         ConfigError: an unknown name or option, or a wrong value.
@@ -245,9 +246,9 @@ def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
 
 
 def _parts(texts: tf.Tensor) -> tf.RaggedTensor:
-    """Splits at boundaries and drops what is empty."""
-    # The first StringSplit drops empty parts by itself; its successor behind
-    # tf.strings.split cannot, and a mask afterwards costs more than the split.
+    """Splits at boundaries and drops empty parts."""
+    # The original StringSplit drops empty parts itself. Its successor behind
+    # tf.strings.split cannot, and a mask costs more than the split.
     parts = tf.raw_ops.StringSplit(
         input=texts, delimiter=BOUNDARY, skip_empty=True
     )

@@ -12,9 +12,9 @@ from mtl_tf.core.names import look_up
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.token_columns import TokenColumn
 
-#: Folder of the source language's files, beside those of the targets.
+#: Folder of the source language's files, next to those of the targets.
 SOURCE = "source"
-#: The other side of a pair, and the column of its ids.
+#: The other side of a pair, and the name of the column with its ids.
 TARGET = "target"
 
 
@@ -22,7 +22,7 @@ def languages_of(pair: str) -> tuple[str, str]:
     """The source and the target language of a pair such as "en-de".
 
     Raises:
-        ConfigError: the name is not one of a pair.
+        ConfigError: the name is not that of a pair.
     """
     source, _, target = pair.partition("-")
     if target == SOURCE:
@@ -40,12 +40,12 @@ def languages_of(pair: str) -> tuple[str, str]:
 
 
 def without_region(language: str) -> str:
-    """The bare language, as sacrebleu knows it: "zh" of "zh-CN"."""
+    """The language without its region, as in sacrebleu: "zh" for "zh-CN"."""
     return re.split("[-_]", language)[0].lower()
 
 
 def source_of(pairs: Iterable[str]) -> str:
-    """The source language that all pairs of a run have.
+    """The source language of all pairs of a run.
 
     Raises:
         ConfigError: there are several.
@@ -64,8 +64,8 @@ class PairEncoder:
     """Turns pairs of texts into ids.
 
     Args:
-        source: of the source language.
-        target: of the target language, with the specials `BOUNDS`.
+        source: encoder of the source language.
+        target: encoder of the target language, with the specials `BOUNDS`.
     """
 
     def __init__(self, source: TextEncoder, target: TextEncoder):
@@ -78,10 +78,10 @@ class PairEncoder:
     def __call__(
         self, pairs: Mapping[str, tf.Tensor]
     ) -> dict[str, tf.RaggedTensor]:
-        """Returns what a model reads of pairs.
+        """Returns the inputs that a model reads for pairs.
 
         Args:
-            pairs: "source" and maybe "target", string [n], of any bytes.
+            pairs: "source" and optionally "target", string [n], of any bytes.
 
         Returns:
             `tokens` int32 [n, None]: the source's ids, without EOS; `target`
@@ -96,7 +96,7 @@ class PairEncoder:
         return features
 
     def token_columns(self) -> dict[str, TokenColumn]:
-        """What the ids stand for; see `TokenColumn`."""
+        """The meaning of the ids; see `TokenColumn`."""
 
         def column(text: str, encoder: TextEncoder, ends: int) -> TokenColumn:
             return TokenColumn(
@@ -117,8 +117,8 @@ class TranslationText:
     """All encoders of a translation run.
 
     Args:
-        source: of the source language.
-        targets: of each target language, by its name.
+        source: encoder of the source language.
+        targets: encoder of each target language, by its name.
     """
 
     def __init__(self, source: TextEncoder, targets: Mapping[str, TextEncoder]):
@@ -147,12 +147,12 @@ class TranslationText:
 
     @property
     def size(self) -> int:
-        """How many words there are, of all languages together."""
+        """The number of words of all languages together."""
         return len(self.source.vocabulary) + sum(self.target_sizes.values())
 
     @property
     def tables(self) -> list[Any]:
-        """The tables that an export has to track, without decoders'."""
+        """The tables that an export must track, except those of decoders."""
         encoders = [self.source, *self.targets.values()]
         return [table for encoder in encoders for table in encoder.tables]
 

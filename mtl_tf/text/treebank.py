@@ -1,7 +1,7 @@
-"""Raw English written as the Penn Treebank spaces it: `did n't`, `( so )`.
+"""Spaces raw English as the Penn Treebank does: `did n't`, `( so )`.
 
-Corpora are released tokenised, their unlabelled texts often raw. A word
-has to look the same in both for the one to say something of the other.
+Corpora are released tokenised, but their unlabelled texts are often raw. A word
+must look the same in both, so that one can be used for the other.
 """
 
 import re
@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import tensorflow as tf
 
-# Applied in order. Full stops are split at the end of a token only, so that
-# `9.5` and `u.s.` stay whole. RE2 cannot look ahead or behind: what a later
-# rule must not touch is spelt for a while with a character that is no text's.
+# Applied in order. Full stops are split only at the end of a token, so that
+# `9.5` and `u.s.` stay whole. RE2 cannot look ahead or behind, so text that a
+# later rule must not touch is temporarily replaced by characters of no text.
 _COMMA, _STOP, _QUOTE = "\ufdd0", "\ufdd1", "\ufdd2"
 _CLITIC = r"'((?i:s|m|d|ll|re|ve))\b"
 _ABBREVIATION = (rf"([.{_STOP}][a-zA-Z])\.", rf"\1{_STOP}")
@@ -26,7 +26,7 @@ _RULES = (
     (_COMMA, ","),
     (r"(--+)", r" \1 "),
     _ABBREVIATION,
-    # Its matches overlap: "u.s.a." has two.
+    # Twice, because its matches overlap: "u.s.a." has two.
     _ABBREVIATION,
     (r"([^.\s])\.([\s'\")\]]|$)", r"\1 .\2"),
     (_STOP, "."),
@@ -41,10 +41,10 @@ _ALONE = re.compile(r"(?<!\S)[.,](?=\s|$)")
 
 
 def space(texts: tf.Tensor) -> tf.Tensor:
-    """Texts with spaces around what the treebank takes for a token.
+    """Texts with spaces around what the treebank treats as a token.
 
     Args:
-        texts: strings `[n]` of valid UTF-8; it runs inside a graph, too.
+        texts: strings `[n]` of valid UTF-8; also works inside a graph.
     """
     for pattern, spaced in _RULES:
         texts = tf.strings.regex_replace(texts, pattern, spaced)
@@ -52,7 +52,7 @@ def space(texts: tf.Tensor) -> tf.Tensor:
 
 
 def is_raw(texts: Iterable[str]) -> bool:
-    """Whether most full stops and commas of `texts` are tied to words."""
+    """Whether most full stops and commas of `texts` are attached to words."""
     attached = alone = 0
     for text in texts:
         attached += len(_ATTACHED.findall(text))

@@ -1,4 +1,4 @@
-"""Row by row through a text file of word vectors."""
+"""Reads a text file of word vectors row by row."""
 
 import gzip
 import os
@@ -24,11 +24,11 @@ class VectorFile:
 
     Args:
         path: the file.
-        dimension: numbers of a row.
+        dimension: numbers per row.
 
     Attributes:
         row_count, skipped: rows and blank lines read so far.
-        header_rows: what the header promises; None if there is none.
+        header_rows: the header's number of rows; None if there is no header.
     """
 
     def __init__(self, path: str, dimension: int):
@@ -37,7 +37,7 @@ class VectorFile:
         self.row_count = 0
         self.skipped = 0
         self.header_rows: int | None = None
-        # Rows whose word ends in a number, such as "iphone 5".
+        # Number of rows whose word ends in a number, such as "iphone 5".
         self._doubtful_count = 0
         self._first_doubtful: tuple[bytes, int] | None = None
 
@@ -45,9 +45,9 @@ class VectorFile:
         """Yields all rows; their numbers are counted, not parsed.
 
         Raises:
-            DataError: the file cannot be read, or a row has not `dimension`
-                numbers. Where only all rows together show that, it is raised
-                after the last of them.
+            DataError: the file cannot be read, or a row does not have
+                `dimension` numbers. If only all rows together show this, it is
+                raised after the last row.
         """
         for number, line in enumerate(self._lines(), start=1):
             line = line.rstrip(b" \r\n")
@@ -60,7 +60,7 @@ class VectorFile:
                 yield self._row(line, number)
         if not self.row_count:
             raise DataError(f"{self.path} holds no word vectors")
-        # No file has only such words: its rows are longer.
+        # No real file has only such words, so its rows must be longer.
         if self._doubtful_count == self.row_count > 1:
             raise self._dimension_error(*self._first_doubtful)
 
@@ -93,7 +93,7 @@ class VectorFile:
         if spaces < self.dimension:
             raise self._dimension_error(line, number)
         word, *numbers = line.rsplit(b" ", self.dimension)
-        # A word of several parts, or too many numbers?
+        # Either a word of several parts, or too many numbers.
         inner = word.split(b" ")[1:]
         if all(b"." in part and _is_number(part) for part in inner):
             raise self._dimension_error(line, number)

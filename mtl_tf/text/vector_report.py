@@ -1,4 +1,4 @@
-"""What a file of word vectors had for a vocabulary, and for each task."""
+"""Reports which words a file of vectors covers, also for each task."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ class Coverage:
 
     Attributes:
         name: the task.
-        types: different tokens of the task.
-        types_found: those among them that have a vector.
-        tokens: running tokens of the task.
-        tokens_found: those among them that have a vector.
+        types: number of different tokens of the task.
+        types_found: how many of them have a vector.
+        tokens: number of running tokens of the task.
+        tokens_found: how many of them have a vector.
     """
 
     name: str
@@ -32,16 +32,16 @@ class Coverage:
 
 @dataclasses.dataclass(frozen=True)
 class VectorReport:
-    """What `load_vectors` found.
+    """The findings of `load_vectors`.
 
     Attributes:
         path: the file.
         dimension: numbers per word.
-        missing_start: what the other words start from.
+        missing_start: how the vectors of missing words are initialised.
         words: vocabulary size without padding and the unknown word.
         found_tokens: vocabulary tokens that have a vector.
         rows: rows of the file, header not counted.
-        header_rows: how many rows the header promises; None without header.
+        header_rows: the header's number of rows; None without header.
         skipped: blank lines.
         duplicates: further rows of vocabulary words, not used.
     """
@@ -58,21 +58,21 @@ class VectorReport:
 
     @property
     def words_found(self) -> int:
-        """How many words of the vocabulary have a vector."""
+        """The number of vocabulary words that have a vector."""
         return len(self.found_tokens)
 
     @property
     def missing(self) -> int:
-        """How many words of the vocabulary have none."""
+        """The number of vocabulary words without a vector."""
         return self.words - self.words_found
 
     @property
     def header_lies(self) -> bool:
-        """Whether there is a header that promises another number of rows."""
+        """Whether there is a header with a wrong number of rows."""
         return self.header_rows is not None and self.header_rows != self.rows
 
     def coverage(self, name: str, counts: Mapping[str, int]) -> Coverage:
-        """Returns what the vectors cover of a task.
+        """Returns how much of a task the vectors cover.
 
         Args:
             name: the task.
@@ -100,7 +100,7 @@ class VectorReport:
         )
 
     def warnings(self) -> list[str]:
-        """Returns what is odd about the file, one line each."""
+        """Returns oddities of the file, one line each."""
         warnings = []
         if self.header_lies:
             warnings.append(
@@ -119,7 +119,7 @@ class VectorReport:
         return warnings
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the numbers as a JSON object, without the list of words."""
+        """Returns the report as a JSON object, without the list of words."""
         value = dataclasses.asdict(self)
         del value["found_tokens"]
         return {**value, "found": self.words_found, "missing": self.missing}

@@ -26,26 +26,26 @@ def load_vectors(
 ) -> tuple[np.ndarray, VectorReport]:
     """Reads the vectors of a vocabulary's words.
 
-    The file is streamed: only rows of vocabulary words are kept, and only
-    their numbers are parsed. Lines are `word number ... number`, separated by
-    single spaces; words may hold spaces (GloVe 840B does), so a line is split
-    from the right. A first line `rows dimension` is taken as a header
-    (word2vec, fastText); its row count is not trusted, only compared. Of a
-    word that occurs twice the first row counts.
+    The file is streamed: only rows of vocabulary words are kept, and only their
+    numbers are parsed. Lines are `word number ... number`, separated by single
+    spaces. Words may contain spaces (as in GloVe 840B), so a line is split from
+    the right. A first line `rows dimension` is read as a header (word2vec,
+    fastText). Its row count is only compared. If a word occurs twice, the first
+    row counts.
 
     Args:
         path: the file, plain or gzip.
-        vocabulary: a token is looked up by its word: written characters are
-            read, and carried spaces left out (`▁the▁` takes the row of `the`).
+        vocabulary: a token is looked up by its word, without escapes and
+            carried spaces (`▁the▁` takes the row of `the`).
         dimension: numbers per word.
-        seed: of the words that the file lacks.
-        missing: what those words, and the unknown word, start from: "zeros",
+        seed: seed for the words that the file lacks.
+        missing: initial values of these words and the unknown word: "zeros",
             "uniform:a" in [-a, a), or "normal:s" with standard deviation s. A
-            word's start depends on the seed and its id, not on the file.
+            word's values depend on the seed and its id, not on the file.
 
     Returns:
-        float32 [len(vocabulary), dimension]; the row of padding is zero.
-        A report of what was found.
+        float32 [len(vocabulary), dimension]; the row of padding is zero. And a
+        report of what was found.
 
     Raises:
         ConfigError: a wrong `dimension` or `missing`.
@@ -83,10 +83,10 @@ def load_vectors(
 
 
 def with_vectors(path: str, tokens: Iterable[str], dimension: int) -> set[str]:
-    """Those of some written tokens whose word a file of vectors has.
+    """Those of the written tokens whose word is in a file of vectors.
 
     Args:
-        path, dimension: as of `load_vectors`.
+        path, dimension: as in `load_vectors`.
         tokens: the tokens.
 
     Raises:
@@ -102,7 +102,7 @@ def with_vectors(path: str, tokens: Iterable[str], dimension: int) -> set[str]:
 
 
 def _ids_by_word(vocabulary: Vocabulary) -> dict[bytes, list[int]]:
-    """Which ids take the row of a word."""
+    """The ids that take the row of each word."""
     ids_of: dict[bytes, list[int]] = {}
     words = map(escaping.surface, vocabulary.tokens)
     for index, word in enumerate(words):

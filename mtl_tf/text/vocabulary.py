@@ -1,4 +1,4 @@
-"""Vocabularies: which written token has which id."""
+"""Vocabularies, which map written tokens to ids."""
 
 import collections
 import hashlib
@@ -13,21 +13,21 @@ import tensorflow as tf
 from mtl_tf.core import checks, files, special_ids
 from mtl_tf.core.errors import ConfigError, DataError
 
-# No tokenizer writes these: a backslash of a text is written as two.
+# No tokenizer writes these: a backslash in a text is written as two.
 PAD_TOKEN = "\\pad"
 OOV_TOKEN = "\\oov"
-#: Names of what begins and ends a text that is written: ids BOS and EOS.
+#: Names of the start and end token of a generated text: ids BOS and EOS.
 BOUNDS = ("<s>", "</s>")
 
 
 class Vocabulary:
-    r"""A list of written tokens; a token's id is its place.
+    r"""A list of written tokens; a token's id is its position.
 
-    Id 0 is padding and id 1 is every word that is not in the list. The
-    vocabulary of a language that is written has `\<s>` and `\</s>` after them:
-    no text holds a token of that spelling, since a backslash of a text is
-    written as two. Saved as UTF-8 text, one token a line, which TensorFlow's
-    lookup tables read as it is: the file becomes an asset of an export.
+    Id 0 is padding, and id 1 stands for every word that is not in the list. The
+    vocabulary of a target language has `\<s>` and `\</s>` after them. No text
+    contains such a token, because a backslash in a text is written as two. The
+    vocabulary is saved as UTF-8 text, one token per line. TensorFlow's lookup
+    tables read this file directly, so it becomes an asset of an export.
 
     Args:
         tokens: `\pad`, `\oov`, specials, then the words, each once.
@@ -66,7 +66,7 @@ class Vocabulary:
                 strings of any shape.
 
         Returns:
-            how often each written token occurs.
+            How often each written token occurs.
         """
         counts: collections.Counter[str] = collections.Counter()
         for batch in batches:
@@ -89,18 +89,18 @@ class Vocabulary:
         specials: Sequence[str] = (),
         more: Iterable[str] = (),
     ) -> "Vocabulary":
-        """Builds a vocabulary of the frequent tokens, the most frequent first.
+        """Builds a vocabulary of the frequent tokens, most frequent first.
 
-        Tokens that are equally frequent stand in the order of their code
-        points, so equal counts give equal vocabularies.
+        Equally frequent tokens are sorted by their code points, so equal counts
+        give equal vocabularies.
 
         Args:
             counts: how often each written token occurs.
-            min_count: a token is kept if it occurs at least so often.
-            max_size: entries at most, padding, the unknown word and specials
-                included; 0 sets no limit.
+            min_count: minimum number of occurrences of a token.
+            max_size: maximum number of entries, including padding, the unknown
+                word and specials; 0 sets no limit.
             specials: names of specials, each beginning with "<".
-            more: tokens to know whatever their count, after the others.
+            more: tokens to add after the others, whatever their count.
 
         Raises:
             ConfigError: `min_count` below 1, or `max_size` negative or too
@@ -126,12 +126,12 @@ class Vocabulary:
         return cls(tokens[:max_size] if max_size else tokens)
 
     def save(self, path: str) -> None:
-        """Writes the tokens, one a line."""
+        """Writes the tokens, one per line."""
         files.write_text(path, "".join(f"{token}\n" for token in self.tokens))
 
     @classmethod
     def load(cls, path: str) -> "Vocabulary":
-        """Reads a saved vocabulary; its lookup then reads that file, too.
+        """Reads a saved vocabulary; its lookup table then reads the same file.
 
         Raises:
             DataError: the file is missing or is not a vocabulary.
@@ -147,11 +147,11 @@ class Vocabulary:
         """Makes a lookup table from this vocabulary's saved file.
 
         Args:
-            path: the file. A SavedModel that tracks the table copies it among
-                its assets, and can then be moved.
+            path: the file. A SavedModel that tracks the table copies the file
+                to its assets, and can then be moved.
 
         Returns:
-            a table string -> int64; unknown tokens give 1.
+            A table string -> int64; unknown tokens give 1.
 
         Raises:
             DataError: the file is missing or holds another vocabulary.
@@ -178,9 +178,9 @@ class Vocabulary:
 
     @property
     def lookup_table(self) -> tf.lookup.StaticHashTable:
-        """The table behind `lookup`: of the file after `load`, else of memory.
+        """The table of `lookup`: from the file after `load`, else from memory.
 
-        An export has to track it.
+        An export must track it.
         """
         if self._table is None:
             with tf.init_scope():
@@ -193,9 +193,9 @@ class Vocabulary:
 
     @property
     def token_table(self) -> tf.lookup.StaticHashTable:
-        """The table id -> written token, of the file after `load`.
+        """The table id -> written token, from the file after `load`.
 
-        What is no id gives the unknown word. An export has to track it.
+        Invalid ids give the unknown word. An export must track it.
         """
         if self._token_table is None:
             if self._path:
@@ -215,14 +215,14 @@ class Vocabulary:
 
 
 def places_for_words(max_size: int, reserved: int) -> int:
-    """How many words a vocabulary of limited size can hold; 0 for any number.
+    """How many words a vocabulary of limited size can hold; 0 for no limit.
 
     Args:
         max_size: `text.max_size`; 0 sets no limit.
-        reserved: entries that are no words.
+        reserved: number of entries that are not words.
 
     Raises:
-        ConfigError: there is no place for a word.
+        ConfigError: there is no room for a word.
     """
     if max_size and max_size <= reserved:
         raise ConfigError(
@@ -234,7 +234,7 @@ def places_for_words(max_size: int, reserved: int) -> int:
 
 
 def first_tokens(specials: Sequence[str] = ()) -> list[str]:
-    """The tokens that stand before the words of a vocabulary.
+    """The tokens before the words of a vocabulary.
 
     Args:
         specials: names of specials, each beginning with "<".
@@ -252,9 +252,9 @@ def _is_special(token: str) -> bool:
 class _FileInitializer(tf.lookup.TextFileInitializer):
     """Reads tokens from a file; the table is named after the file's content.
 
-    TensorFlow names the table after the path. That path would stand in every
-    export, and a file that is written anew within one process would be served
-    from the table of the old one.
+    TensorFlow names the table after the path. Every export would then contain
+    that path, and a file rewritten within one process would be served from the
+    table of the old one.
     """
 
     def __init__(self, path: str, digest: str):
@@ -272,7 +272,7 @@ class _FileInitializer(tf.lookup.TextFileInitializer):
 
 
 class _TokensOfFile(_FileInitializer):
-    """The same, the other way round: from the numbers of lines to tokens."""
+    """The same in the other direction: from line numbers to tokens."""
 
     @property
     def _columns(self) -> tuple:

@@ -1,4 +1,4 @@
-"""A tokenizer of BERT's kind whose pieces are learnt from texts."""
+"""Learns a tokenizer of BERT's kind from texts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,9 @@ def learn(texts: Sequence[str], size: int, lowercase: bool = True) -> Any:
     """Learns WordPiece (Schuster and Nakajima 2012) from texts.
 
     Args:
-        texts: what to learn from.
-        size: pieces at most, special ones among them; few texts give fewer.
+        texts: the training texts.
+        size: maximum number of pieces, including special ones; few texts give
+            fewer.
         lowercase: whether texts are lower-cased first.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Gradients of a batch, part by part of its rows, in the memory of one part."""
+"""Gradient accumulation: a batch computed part by part to save memory."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,14 +10,14 @@ from mtl_tf.training.pieces import Batch
 
 Compute = Callable[[Batch, tf.Tensor], tuple[list, tf.Tensor]]
 
-# What has no rows belongs to every part.
+# Entries without a row axis belong to every part.
 _WHOLE = ("task", "normalizer", "step")
 
 
 def split_rows(batch: Batch, parts: int) -> list[Batch]:
-    """Splits a batch, `[G, B, ...]`, in parts of its rows, like in size.
+    """Splits a batch, `[G, B, ...]`, by rows into parts of similar size.
 
-    Parts may be empty: B need not be known while tracing, nor be large enough.
+    Parts may be empty: B may be unknown while tracing, or less than `parts`.
     """
     return [part_of(batch, number, parts) for number in range(parts)]
 
@@ -49,23 +49,22 @@ def accumulated(
     parts: int,
     variables: Sequence[keras.Variable],
 ) -> tuple[list, tf.Tensor]:
-    """Sums what the parts of a batch give, computed one after the other.
+    """Computes the parts of a batch one after the other and sums the results.
 
-    A part's loss is divided by the number of examples of the whole batch
-    (`normalizer`), so that the sum of the gradients is the gradient of the
-    whole, whatever the parts' numbers of examples and tokens are.
+    A part's loss is divided by the number of examples in the whole batch
+    (`normalizer`). The gradients of the parts therefore add up to the gradient
+    of the whole, however many examples and tokens each part has.
 
     Args:
         compute: given a part and its number, int32, returns the gradient of
-            each variable, None where there is none, and the groups' losses
-            [G].
+            each variable, or None, and the groups' losses [G].
         batch: see `Trainer`.
-        parts: how many.
-        variables: what the gradients are of.
+        parts: how many parts.
+        variables: the variables of the gradients.
 
     Returns:
-        As of `compute`; sparse gradients name the rows of all parts,
-        repeated.
+        The same as `compute`. Sparse gradients name the rows of all parts, with
+        repeats.
     """
 
     @tf.autograph.experimental.do_not_convert
@@ -73,8 +72,8 @@ def accumulated(
         gradients, loss = compute(part_of(whole, number, parts), number)
         return {"loss": loss, **_by_kind(gradients)}
 
-    # Traced once, and before the loop: which gradients are sparse, and which
-    # are none, is not known otherwise.
+    # Traced before the loop, because only a trace shows which gradients are
+    # sparse and which are None.
     traced = tf.function(of_part, autograph=False)
     shapes = traced.get_concrete_function(
         batch, tf.TensorSpec([], tf.int32)
@@ -118,7 +117,7 @@ def accumulated(
 
 
 def _by_kind(gradients: list) -> dict[str, dict[str, Any]]:
-    """Gradients by kind and by the number of their variable, as a string."""
+    """Gradients by kind and by their variable's number, as a string."""
     dense, sparse = {}, {}
     for number, gradient in enumerate(gradients):
         if isinstance(gradient, tf.IndexedSlices):

@@ -1,4 +1,4 @@
-"""Adam and AdamW that count the updates of slices."""
+"""Adam and AdamW that count the updates of each slice."""
 
 import keras
 import tensorflow as tf
@@ -10,8 +10,8 @@ from mtl_tf.training.exact_sparse import ExactSparseMixin, moved
 class Adam(ExactSparseMixin, keras.optimizers.Adam):
     """Adam (Kingma and Ba 2015).
 
-    The bias of moments that start from zeros is corrected by the number of
-    their own updates: of slices by a count for each, else by the steps.
+    Bias correction uses the number of updates that the moments really had. For
+    slices this is a count per slice, otherwise the number of steps.
     """
 
     def build(self, var_list: list[keras.Variable]) -> None:
@@ -30,7 +30,7 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
         if index not in self._places:
             self._update_whole(gradient, variable, learning_rate, index)
             return
-        # A variable of one task's own, or all of its slices at once.
+        # A variable of one task, or all slices updated at once.
         count = self._counts[self._places[index]].value
         steps = count.assign_add(tf.ones_like(count))
         per_row = tf.repeat(steps, variable.shape[0] // count.shape[0])
@@ -55,10 +55,10 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
         return tf.cast(self.beta_1, dtype), tf.cast(self.beta_2, dtype)
 
     def _update_whole(self, gradient, variable, learning_rate, index):
-        """Updates all of a variable by the steps of the training.
+        """Updates a whole variable, counting all training steps.
 
-        It is Keras's update in one pass: that of large tables would take
-        longer than their gradients.
+        This is Keras's update in one pass. For large tables, Keras's own would
+        take longer than computing the gradients.
         """
         dtype = variable.dtype
         steps = tf.cast(self.iterations + 1, dtype)
@@ -77,9 +77,9 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
         )
 
     def _update(self, gradient, variable, learning_rate, index, rows, steps):
-        """Updates rows, or all where that is None, with their own steps."""
+        """Updates rows (all if None) with their own step counts."""
         dtype = variable.dtype
-        # As tensors: 1 - beta is rounded as in `_update_whole`.
+        # As tensors, so that 1 - beta is rounded as in `_update_whole`.
         beta_1, beta_2 = self._betas(dtype)
         mean = moved(self._momentums[index], rows, beta_1, gradient)
         square = moved(
@@ -100,14 +100,14 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
+    """AdamW: Adam with decoupled decay (Loshchilov and Hutter 2019).
 
-    `w -= learning_rate * weight_decay * w` before Adam's update, of what that
-    updates: all of a variable, or slices.
+    Before Adam's update, `w -= learning_rate * weight_decay * w` is applied to
+    the weights that the update changes: a whole variable or slices of it.
     """
 
     def _apply_weight_decay(self, variables: list) -> None:
-        """Keras's hook; it would also decay the slices of other tasks."""
+        """Disables Keras's hook, which would also decay other tasks' slices."""
 
     def update_dense(self, gradient, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_dense`."""

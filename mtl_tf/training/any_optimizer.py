@@ -1,4 +1,4 @@
-"""Any optimizer of Keras as one that keeps tasks apart."""
+"""Adapts any Keras optimizer so that it keeps tasks apart."""
 
 import keras
 import tensorflow as tf
@@ -7,16 +7,16 @@ from mtl_tf.training.exact_sparse import ExactSparseMixin
 
 
 class _RowsPutBack(ExactSparseMixin):
-    """Updates all rows, then puts back those that a step does not concern.
+    """Updates all rows, then restores those that the step does not concern.
 
-    So it asks nothing of the optimizer, and takes as long as the dense
-    update. What an optimizer counts for all variables together, such as steps
-    for a bias correction, goes on for all rows, as do slots of other shapes
-    than their variables, such as those of `keras.optimizers.Adafactor`.
+    This works with any optimizer but takes as long as the dense update. State
+    that an optimizer keeps for all variables together, such as the step count
+    for bias correction, still advances for all rows. So do slots whose shape
+    differs from their variable, such as those of `keras.optimizers.Adafactor`.
     """
 
     def add_variable_from_reference(self, reference_variable, *args, **kwargs):
-        """Makes a slot, and remembers of which variable."""
+        """Makes a slot and remembers which variable it belongs to."""
         slot = super().add_variable_from_reference(
             reference_variable, *args, **kwargs
         )
@@ -26,10 +26,10 @@ class _RowsPutBack(ExactSparseMixin):
         return slot
 
     def _apply_weight_decay(self, variables: list) -> None:
-        """Keras's hook; it would also decay the rows of other tasks."""
+        """Disables Keras's hook, which would also decay other tasks' rows."""
 
     def update_dense(self, gradient, variable, learning_rate, index) -> None:
-        """See `ExactSparseMixin.update_dense`; what it updates decays, too."""
+        """See `ExactSparseMixin.update_dense`; also decays what it updates."""
         if self.weight_decay and self._use_weight_decay(variable):
             rate = tf.cast(learning_rate, variable.dtype)
             variable.assign_sub(rate * self.weight_decay * variable)
@@ -61,10 +61,10 @@ class _RowsPutBack(ExactSparseMixin):
 def of_class(
     cls: type[keras.optimizers.Optimizer],
 ) -> type[keras.optimizers.Optimizer]:
-    """The class with what `ExactSparseMixin` adds, unless it has that.
+    """Adds `ExactSparseMixin` to an optimizer class that lacks it.
 
     Args:
-        cls: of Keras, or of the user's own.
+        cls: a class of Keras or of the user.
     """
     if issubclass(cls, ExactSparseMixin):
         return cls

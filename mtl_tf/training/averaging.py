@@ -1,4 +1,4 @@
-"""Weights averaged over the steps, in place of those of the last step."""
+"""Weights averaged over the training steps."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -10,14 +10,14 @@ import tensorflow as tf
 
 @contextlib.contextmanager
 def averaged(optimizer: keras.optimizers.Optimizer) -> Iterator[None]:
-    """Puts the averages of an optimizer's variables in their places.
+    """Within the block an optimizer's variables hold their averages.
 
-    When the block ends, the variables are bit by bit what they were. Without
-    averages, or before the first step, nothing happens.
+    Afterwards the variables are restored bit by bit. Nothing happens if there
+    are no averages, or before the first step.
 
     Args:
-        optimizer: a built one of `training.optimizers`, or a
-            `LossScaleOptimizer` around it.
+        optimizer: a built optimizer of `training.optimizers`, or a
+            `LossScaleOptimizer` around one.
     """
     inner = getattr(optimizer, "inner_optimizer", optimizer)
     pairs = inner.averages() if int(inner.iterations.numpy()) else []
@@ -27,10 +27,10 @@ def averaged(optimizer: keras.optimizers.Optimizer) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replaced(pairs: Sequence[tuple[keras.Variable, Any]]) -> Iterator[None]:
-    """Gives variables other values within the block.
+    """Within the block variables have other values.
 
     Args:
-        pairs: each variable with its value.
+        pairs: each variable with its temporary value.
     """
     saved = [tf.identity(variable.value) for variable, _ in pairs]
     try:
@@ -48,16 +48,17 @@ def move_averages(
     iterations: keras.Variable,
     decay: float,
 ) -> None:
-    """Moves averages towards their variables, by less in later steps.
+    """Moves averages towards their variables; earlier steps move them more.
 
-    With a decay near 1 the average would be of the first weights for thousands
-    of steps. As of `tf.train.ExponentialMovingAverage` with a number of
-    updates, the decay of step t is at most (1 + t) / (10 + t).
+    With a constant decay near 1, the first weights would dominate the average
+    for thousands of steps. Therefore the decay of step t is at most (1 + t) /
+    (10 + t), as in `tf.train.ExponentialMovingAverage` with `num_updates`.
 
     Args:
-        variables: after a step.
-        averages: of each; zeros before the first step, which takes its place.
-        iterations: steps before this one.
+        variables: the variables after a step.
+        averages: one average per variable. They are zeros before the first
+            step, which sets them to its weights.
+        iterations: number of steps before this one.
         decay: from 0 to 1.
     """
     step = tf.cast(iterations.value, tf.float32)

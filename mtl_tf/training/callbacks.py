@@ -1,4 +1,4 @@
-"""What a training tells others while it goes on."""
+"""Callbacks: objects that are called while a run trains."""
 
 import dataclasses
 import math
@@ -12,14 +12,14 @@ from mtl_tf.core.names import look_up
 
 @dataclasses.dataclass(frozen=True)
 class Training:
-    """What a callback is told when a stage begins.
+    """Facts about a training stage, given to callbacks when it begins.
 
     Attributes:
         directory: the run directory.
-        config: the resolved config, as JSON has it.
-        stage: "joint", or the name of a stage of fine-tuning.
-        folder: the stage's folder below `directory`; "" of the joint one.
-        step: steps that were done before; above 0 where a run continues.
+        config: the resolved config, as in JSON.
+        stage: "joint", or the name of a fine-tuning stage.
+        folder: the stage's folder inside `directory`; "" for the joint stage.
+        step: steps already done; above 0 when a run continues.
         total_steps: steps of the stage.
     """
 
@@ -32,40 +32,40 @@ class Training:
 
 
 class Callback:
-    """Called while a run trains; each method does nothing unless overridden.
+    """Base class of callbacks; each method does nothing unless overridden.
 
-    With several workers only the chief calls. What a callback raises ends the
-    training, as a crash does: the same command continues it. A run that is
-    killed repeats the steps since its last checkpoint, so a callback may hear
-    of them twice.
+    With several workers only the chief calls them. An exception in a callback
+    ends the training like a crash, and the same command continues it. A killed
+    run repeats the steps since its last checkpoint, so a callback may be called
+    twice for the same step.
     """
 
     def on_begin(self, training: Training) -> None:
-        """A stage begins, or goes on after a stop."""
+        """A stage begins, or continues after a stop."""
 
     def on_step(self, step: int, loss: float) -> None:
-        """Some steps are done: several, where they are quick.
+        """One or more steps are done; several at a time when steps are fast.
 
         Args:
-            step: how many, from the beginning of the stage.
-            loss: the mean since the last evaluation.
+            step: number of steps done since the beginning of the stage.
+            loss: the mean training loss since the last evaluation.
         """
 
     def on_evaluation(self, entry: Mapping[str, Any]) -> None:
-        """The validation splits were scored.
+        """The validation sets were scored.
 
         Args:
-            entry: the line that `metrics.jsonl` has got: `stage`, `step`,
-                `epoch`, `train_loss` and `loss_weights` by task,
-                `learning_rate`, and `validation` with `mean` and `tasks`.
+            entry: the new line of `metrics.jsonl`: `stage`, `step`, `epoch`,
+                `train_loss` and `loss_weights` by task, `learning_rate`, and
+                `validation` with `mean` and `tasks`.
         """
 
     def on_end(self, directory: str, results: Mapping[str, Any]) -> None:
-        """The run is done.
+        """The run is finished.
 
         Args:
-            directory: its run directory.
-            results: the contents of its `results.json`.
+            directory: the run directory.
+            results: the contents of `results.json`.
         """
 
 
@@ -73,10 +73,10 @@ def scalars(entry: Mapping[str, Any]) -> dict[str, float]:
     """The numbers of an evaluation by name, such as `validation/books/loss`.
 
     Args:
-        entry: as of `Callback.on_evaluation`.
+        entry: as in `Callback.on_evaluation`.
 
     Returns:
-        Finite numbers alone.
+        The finite numbers only.
     """
     numbers: dict[str, Any] = {"train/learning_rate": entry["learning_rate"]}
     for task, loss in entry["train_loss"].items():
@@ -105,7 +105,7 @@ def _is_number(value: Any) -> bool:
 
 
 def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A config's fields by their whole names, such as `model.dropout.head`."""
+    """A config's fields by full name, such as `model.dropout.head`."""
     return dict(_leaves(config, prefix))
 
 
@@ -119,7 +119,7 @@ def _leaves(
             yield f"{prefix}{key}", value
 
 
-#: Where the callbacks that have a name of their own are.
+#: The classes of the callbacks that have a short name.
 _NAMED = {
     "tensorboard": "mtl_tf.training.summaries:TensorBoard",
     "wandb": "mtl_tf.training.trackers:WeightsAndBiases",
@@ -128,16 +128,16 @@ _NAMED = {
 
 
 def by_name(names: Sequence[str]) -> list[Callback]:
-    """Makes callbacks.
+    """Makes callbacks from their names.
 
     Args:
-        names: "tensorboard", "wandb", "mlflow", or the place of a
-            class of one's own, `my_file.py:Class` or `module:Class`, which is
-            called without arguments.
+        names: each is "tensorboard", "wandb", "mlflow", or the path of a user's
+            class, `my_file.py:Class` or `module:Class`. Such a class is called
+            without arguments.
 
     Raises:
-        ConfigError: there is none of that name, it is no `Callback`, or the
-            package that it needs is not installed.
+        ConfigError: the name does not exist, the class is not a `Callback`, or
+            a package that it needs is not installed.
     """
     return [_make(name.strip()) for name in names]
 
@@ -150,7 +150,7 @@ def _make(name: str) -> Callback:
         callback = own_functions.load(place, "class")()
     except ConfigError as error:
         raise ConfigError(f"the callback {name!r} cannot be made: {error}")
-    except Exception as error:  # It is the user's code.
+    except Exception as error:  # User code can raise anything.
         raise ConfigError(
             f"the callback {name!r} cannot be made: "
             f"{own_functions.complaint(error) or error}"
@@ -163,7 +163,7 @@ def _make(name: str) -> Callback:
     return callback
 
 
-# Of what people use Keras's callbacks for.
+# Hints for users who pass a Keras callback.
 _INSTEAD = (
     " (a run stops early by training.patience, keeps its best weights and "
     "writes for TensorBoard without any)"
@@ -171,11 +171,11 @@ _INSTEAD = (
 
 
 def checked(callbacks: Any) -> list[Callback]:
-    """The callbacks that a caller gives.
+    """Checks that callbacks are a list of `Callback` objects, and returns it.
 
     Raises:
-        ConfigError: they are no list, or one is no `Callback`, such as one of
-            Keras, which `fit` calls and a run does not.
+        ConfigError: they are not a list, or one is not a `Callback`. Keras
+            callbacks are refused, because only Keras's `fit` calls them.
     """
     if not isinstance(callbacks, Iterable):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""The states of a training stage, from which it goes on."""
+"""Checkpoints of a training stage, from which it can continue."""
 
 import glob
 import os
@@ -22,9 +22,9 @@ from mtl_tf.training.saved_weights import (
 class Checkpoints:
     """The state of a training stage, saved and restored exactly.
 
-    The state is the model, the optimizer, the loss weights, the step, the
-    best validation score with its step, the evaluations since then, the time
-    spent, and the sums of the training loss since the last evaluation.
+    The state is the model, the optimizer, the loss weights, the step, the best
+    validation score with its step, the number of evaluations since then, the
+    time spent, and the sums of the training loss since the last evaluation.
 
     Args:
         directory: holds `checkpoints/` (the last two states) and `best/`.
@@ -45,7 +45,7 @@ class Checkpoints:
         self.directory = os.path.join(directory, "checkpoints")
         self.best = BestWeights(os.path.join(directory, "best"), model)
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
-        # Scores that are better when lower count with a minus: any may be.
+        # Scores for which lower is better are negated, so any value may occur.
         self.best_score = tf.Variable(
             -np.inf, dtype=tf.float64, trainable=False
         )
@@ -57,7 +57,7 @@ class Checkpoints:
         self.weights = (*model.variables, *loss_weighting.variables)
         self.checkpoint = tf.train.Checkpoint(
             model=by_path(model.variables),
-            # By position: Keras numbers optimizers by process, not by run.
+            # By position: Keras numbers optimizers per process, not per run.
             optimizer=[v.value for v in optimizer.variables],
             loss_weighting=by_path(loss_weighting.variables),
             step=self.step,
@@ -68,17 +68,17 @@ class Checkpoints:
             loss_sum=self.loss_sum,
             loss_count=self.loss_count,
         )
-        # Made now, so that a restored state has no part without a taker.
+        # Created now, so that a restored state has no unmatched part.
         assert self.checkpoint.save_counter is not None
 
     def restore(self, only_read: bool = False) -> int:
         """Restores the newest readable state and returns its step, or 0.
 
-        A damaged state is reported and the one before it is taken.
+        A damaged state is reported, and the one before it is restored.
 
         Args:
-            only_read: leave the directory as it is, because another process
-                looks after it.
+            only_read: leave the directory unchanged, because another process
+                manages it.
 
         Raises:
             RunError: there are states, but none is readable.
@@ -111,7 +111,7 @@ class Checkpoints:
         return 0
 
     def _remove_leftovers(self) -> None:
-        """Removes what a save left that was killed: parts, unlisted states."""
+        """Removes leftovers of a killed save: parts and unlisted states."""
         listed = tuple(
             f"{os.path.basename(path)}." for path in self.manager.checkpoints
         )
@@ -128,7 +128,7 @@ class Checkpoints:
         """Saves the state, unless a weight is not finite.
 
         Raises:
-            Diverged: a weight is NaN or infinite; the last states stay.
+            Diverged: a weight is NaN or infinite. The last states are kept.
         """
         self.check_finite()
         with quiet():
@@ -147,10 +147,10 @@ class Checkpoints:
 
 
 def _repair_list(directory: str) -> None:
-    """Lists the states of a directory anew if their list is not readable.
+    """Rebuilds a directory's list of states if it is not readable.
 
-    TensorFlow takes half a list for none at all, and a run would begin again
-    beside states that are whole.
+    TensorFlow treats an incomplete list like no list, and a run would start
+    again although complete states exist.
     """
     path = os.path.join(directory, "checkpoint")
     try:
@@ -179,13 +179,13 @@ def _repair_list(directory: str) -> None:
         model_checkpoint_path=states[-1],
         all_model_checkpoint_paths=states,
         all_model_checkpoint_timestamps=times,
-        last_preserved_timestamp=min(times) - 1,  # none is kept for good
+        last_preserved_timestamp=min(times) - 1,  # none is kept forever
     )
     files.write_text(path, str(state))
 
 
 def _has_index(state: str) -> bool:
-    """Whether a state's list of tensors, which is written last, is whole."""
+    """Whether a state's index, which is written last, is complete."""
     try:
         tf.train.load_checkpoint(state)
     except DAMAGED:

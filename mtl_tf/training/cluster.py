@@ -1,7 +1,7 @@
-"""The processes of a training on several hosts, as their starter names them.
+"""The processes of a training on several hosts, from the environment.
 
-Kubernetes (Kubeflow's TFJob), Ray and people set `TF_CONFIG`; Slurm sets
-variables of its own. Nothing here talks to the others.
+Kubernetes (Kubeflow's TFJob), Ray and users set `TF_CONFIG`. Slurm sets its own
+variables. Nothing here communicates with other processes.
 """
 
 import dataclasses
@@ -14,21 +14,21 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 
-# What takes part in the training; a chief is the first of them.
+# The jobs that train. A chief, if any, is the first process.
 _JOBS = ("chief", "worker")
-# Jobs that share a node get different ports, and workers of a node the next.
+# Different jobs on one node get different ports; so do a node's workers.
 _FIRST_PORT, _PORTS = 10_000, 20_000
 
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """The workers of a training and this one's place among them.
+    """The workers of a training and this process's place among them.
 
     Attributes:
-        jobs: addresses `host:port` by job: `chief` (one at most), `worker`.
-        job: this process's.
-        index: its place within the job.
-        source: where all this stands, for messages.
+        jobs: addresses `host:port` by job: `chief` (at most one) and `worker`.
+        job: the job of this process.
+        index: this process's index within the job.
+        source: where these facts come from, for messages.
     """
 
     jobs: Mapping[str, tuple[str, ...]]
@@ -38,12 +38,12 @@ class Cluster:
 
     @property
     def count(self) -> int:
-        """How many processes there are."""
+        """Number of processes."""
         return sum(map(len, self.jobs.values()))
 
     @property
     def number(self) -> int:
-        """This process's place among all of them; the chief's is 0."""
+        """This process's number among all processes; the chief's is 0."""
         before = len(self.jobs.get("chief", ())) if self.job != "chief" else 0
         return before + self.index
 
@@ -53,7 +53,7 @@ class Cluster:
         return self.jobs[self.job][self.index]
 
     def resolver(self) -> tf.distribute.cluster_resolver.ClusterResolver:
-        """What `tf.distribute` asks for."""
+        """The cluster resolver that `tf.distribute` needs."""
         gpus = len(tf.config.list_physical_devices("GPU"))
         return tf.distribute.cluster_resolver.SimpleClusterResolver(
             tf.train.ClusterSpec(
@@ -67,12 +67,12 @@ class Cluster:
 
 
 def find() -> Cluster | None:
-    """The cluster that the process's environment names; None if it has none.
+    """The cluster described by the environment; None if there is none.
 
-    `TF_CONFIG` comes first: it can be set within a Slurm job.
+    `TF_CONFIG` takes precedence, because it can be set within a Slurm job.
 
     Raises:
-        ConfigError: its variables are wrong.
+        ConfigError: the environment variables are wrong.
     """
     if os.environ.get("TF_CONFIG", "").strip():
         return _from_tf_config(os.environ["TF_CONFIG"])
@@ -98,7 +98,7 @@ def _from_tf_config(text: str) -> Cluster | None:
     job, index = task.get("type"), task.get("index")
     named = isinstance(job, str) and job in jobs
     _check(named, f"one of {sorted(jobs)}", job, "TF_CONFIG task.type")
-    # Kubeflow has written both.
+    # Kubeflow has written the index as a string and as a number.
     if isinstance(index, str) and index.isdecimal():
         index = int(index)
     count = len(jobs[job])
@@ -127,7 +127,7 @@ def _check_job(job: str, addresses: Any) -> None:
 
 
 def _check_once(jobs: Mapping[str, list[str]]) -> None:
-    """Refuses two processes of one address, which would wait in vain."""
+    """Refuses two processes with one address; they would wait forever."""
     every = [address for addresses in jobs.values() for address in addresses]
     for address in every:
         if every.count(address) > 1:
@@ -150,15 +150,15 @@ def _check(right: bool, rule: str, value: Any, field: str) -> None:
 
 
 def _from_slurm() -> Cluster | None:
-    """The tasks of a job step, `srun`; None if there is one only."""
+    """The tasks of a Slurm job step (`srun`); None if there is only one."""
     count = _number("SLURM_STEP_NUM_TASKS")
     rank = _number("SLURM_PROCID")
     if count == 1:
         return None
     _check(rank < count, f"below {count}", rank, "SLURM_PROCID")
     job = _number("SLURM_JOB_ID")
-    # The resolver shares out GPUs by nvidia-smi and fails without one. Here
-    # every task takes the GPUs that Slurm lets it see.
+    # The resolver would distribute GPUs by nvidia-smi and fail without it. Here
+    # each task takes the GPUs that Slurm shows it.
     try:
         resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
             port_base=_FIRST_PORT + job % _PORTS,
@@ -185,9 +185,9 @@ def _number(name: str) -> int:
 
 
 def _check_node(address: str, rank: int) -> None:
-    """Refuses tasks in another order than that of the resolver.
+    """Refuses a task order that differs from the resolver's.
 
-    It takes nodes in the order of their names as texts, n10 before n2.
+    The resolver sorts node names as text, n10 before n2.
     """
     host = address.rpartition(":")[0]
     node = os.environ.get("SLURMD_NODENAME", host)

@@ -1,13 +1,14 @@
 """Keras optimizers whose sparse gradients give the dense update.
 
 An embedding's gradient has one slice per occurrence of a word. Keras's own
-optimizers square every slice by itself and never sum the repeats, so that
-Adagrad and Adam leave the path of the dense gradient as soon as a text repeats
-a word. `ExactSparseMixin` sums the repeats first, after the reduction over
-replicas. On top of that it offers what multi-task training asks for: coupled
-L2 on what a step uses, a learning rate of its own for some variables, and
-slices that belong to one task each: a step of other tasks leaves a slice, its
-moments and its step count alone, as Algorithm 1 of Sun (2019) has it.
+optimizers square every slice separately and never sum repeats. When a text
+repeats a word, Adagrad and Adam therefore differ from the dense update.
+`ExactSparseMixin` sums the repeats first, after the reduction over replicas.
+
+It also adds what multi-task training needs: coupled L2 for the weights that a
+step uses, separate learning rates for some variables, and slices that belong to
+one task each. A step of other tasks leaves a slice, its moments and its step
+count unchanged, as in Algorithm 1 of Sun (2019).
 """
 
 import keras
@@ -25,17 +26,18 @@ class ExactSparseMixin:
     """Sums repeated rows, then updates whole variables, slices or rows.
 
     Attributes set by `configure`:
-        slices: of how many equal parts of its rows a variable consists, of
-            which a step updates those that its gradient names, as if each
-            were a variable; 0 where all of it is updated at every step.
-        l2: factor of the coupled L2 penalty per variable, added to the
-            gradient: of rows with a gradient where the gradient is sparse.
+        slices: per variable, the number of equal parts that its rows are
+            divided into. A step updates only the parts that the gradient names,
+            as if each were a variable. 0 updates the whole variable at every
+            step.
+        l2: factor of the coupled L2 penalty per variable. It is added to the
+            gradient; for a sparse gradient, only to its rows.
         rate_factors: factor on the learning rate per variable.
-        clip_norm: greatest norm of the whole gradient, 0 for no limit.
-        compiled: XLA compiles the update, so that it must do without
-            operations that XLA lacks.
-        ema_momentum: decay of the averages of the variables over the steps,
-            which are there if `use_ema`, as Keras has it.
+        clip_norm: maximum norm of the whole gradient, 0 for no limit.
+        compiled: whether XLA compiles the update. It must then avoid operations
+            that XLA lacks.
+        ema_momentum: decay of the averages of the variables over the steps.
+            They exist if `use_ema`, as in Keras.
     """
 
     slices: list[int] | None = None
@@ -54,7 +56,7 @@ class ExactSparseMixin:
         compiled: bool = False,
         average: float = 0.0,
     ) -> None:
-        """Builds the slots for `variables` and sets what belongs to each."""
+        """Builds the slots for `variables` and sets the options of each."""
         self.slices = slices or [0] * len(variables)
         self.use_ema, self.ema_momentum = average > 0, average
         self.build(variables)
@@ -63,14 +65,14 @@ class ExactSparseMixin:
         self.compiled = compiled
 
     def averages(self) -> list[tuple[keras.Variable, keras.Variable]]:
-        """Each variable with its average over the steps; [] without them."""
+        """Each variable and its average over the steps; [] without averages."""
         if not self.use_ema:
             return []
         averages = self._model_variables_moving_average
         return list(zip(self._trainable_variables, averages, strict=True))
 
     def _update_model_variables_moving_average(self, variables: list) -> None:
-        """Keras's hook behind a step."""
+        """Keras's hook after a step."""
         averages = self._model_variables_moving_average
         move_averages(variables, averages, self.iterations, self.ema_momentum)
 
@@ -92,7 +94,7 @@ class ExactSparseMixin:
         variable: tf.Variable,
         learning_rate: tf.Tensor,
     ) -> None:
-        """Updates one variable from its gradient, summed and unrepeated."""
+        """Updates one variable from a gradient without repeated rows."""
         index = self._get_variable_index(variable)
         if self.rate_factors and self.rate_factors[index] != 1.0:
             learning_rate = learning_rate * self.rate_factors[index]
@@ -132,7 +134,7 @@ class ExactSparseMixin:
         super().update_step(gradient, variable, learning_rate)
 
     def rows_suffice(self) -> bool:
-        """Whether rows without gradient stay as they are in the dense form."""
+        """Whether a dense update leaves rows without a gradient unchanged."""
         return False
 
     def update_rows(

@@ -1,4 +1,4 @@
-"""Which weights `training.freeze` keeps as they are."""
+"""Selects the weights that `training.freeze` keeps unchanged."""
 
 import fnmatch
 from collections.abc import Callable, Sequence
@@ -9,17 +9,17 @@ from mtl_tf.core.errors import ConfigError
 
 
 def path_of(variable: keras.Variable) -> str:
-    """A weight's path below the model, such as `scheme/forward/meta_bias`."""
+    """A weight's path inside the model, such as `scheme/forward/meta_bias`."""
     return variable.path.partition("/")[2]
 
 
 def is_private(variable: keras.Variable) -> bool:
-    """Whether the weight is stacked by task, one slice each."""
+    """Whether the weight is a stack with one slice per task."""
     return getattr(variable, "is_private", False)
 
 
-# Of a model that translates the encoder is the scheme, and the decoders are
-# the heads.
+# In a translation model the encoder is the scheme and the decoders are the
+# heads.
 _SCHEME = ("scheme/", "encoder/")
 _WORDS = (
     *("embedding/", "ngram_embedding/"),
@@ -29,12 +29,12 @@ _BELOW_HEADS = (*_SCHEME, *_WORDS)
 
 
 def is_head(variable: keras.Variable) -> bool:
-    """Whether the weight is of a head, which a task's labels number."""
+    """Whether the weight belongs to a head, whose size is set by the labels."""
     return not path_of(variable).startswith(_BELOW_HEADS)
 
 
-# Names of parts -> their trainable weights. "shared" is what the tasks share
-# besides words: theta_m of Chen et al. (2018).
+# Part names -> their trainable weights. "shared" is what the tasks share except
+# word vectors: theta_m of Chen et al. (2018).
 _Variables = Sequence[keras.Variable]
 PARTS: dict[str, Callable[[keras.Model, _Variables], _Variables]] = {
     "shared": lambda model, variables: _without(
@@ -55,14 +55,14 @@ def _without(variables: _Variables, others: _Variables) -> _Variables:
 
 
 def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
-    """What `training.freeze` names; see `named`."""
+    """The weights that `training.freeze` names; see `named`."""
     return named(model, patterns, "training.freeze", model.trainable_variables)
 
 
 def taken(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
-    """What `training.initialize_only` names; see `named`.
+    """The weights that `training.initialize_only` names; see `named`.
 
-    The weights of a pretrained encoder that is not trained are among them.
+    They may include the weights of a pretrained encoder that is not trained.
     """
     variables = [
         v
@@ -78,18 +78,18 @@ def named(
     field: str,
     variables: Sequence[keras.Variable],
 ) -> list[keras.Variable]:
-    """The weights that the patterns name.
+    """The weights that match the patterns.
 
     Args:
         model: a built model.
-        patterns: names of `PARTS`; paths of weights; beginnings of paths that
-            end at a slash (`scheme/forward`); or shell patterns of whole
-            paths, in which `*` also stands for slashes.
-        field: of the config that holds them, for errors.
-        variables: the weights that can be named.
+        patterns: each is a name in `PARTS`, the path of a weight, the
+            beginning of a path up to a slash (`scheme/forward`), or a shell
+            pattern for whole paths, in which `*` also matches slashes.
+        field: the config field with the patterns, for error messages.
+        variables: the weights to choose from.
 
     Raises:
-        ConfigError: a pattern names none of them.
+        ConfigError: a pattern matches no weight.
     """
     chosen: dict[int, keras.Variable] = {}
     for pattern in patterns:

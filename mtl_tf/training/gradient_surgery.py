@@ -1,12 +1,12 @@
-"""PCGrad: gradients of tasks that conflict are projected off each other.
+"""PCGrad: projects conflicting task gradients off each other.
 
 Yu et al. 2020, "Gradient Surgery for Multi-Task Learning", Algorithm 1. For
 every task i, and the other tasks j in random order: where g_i . g_j < 0, g_i
-loses its part along the *original* g_j. The sum of what is left is applied.
+loses its part along the *original* g_j. The sum of the results is applied.
 
-Each projected gradient stays a combination of the original ones, so that all
-of it follows from their products, a [G, G] matrix: no gradient is copied, and
-the rows of word vectors stay sparse.
+Each projected gradient is a linear combination of the original ones. All
+coefficients follow from their inner products, a [G, G] matrix. No gradient is
+copied, and the gradients of word vectors stay sparse.
 """
 
 import tensorflow as tf
@@ -15,22 +15,22 @@ SURGERIES = ("none", "pcgrad")
 
 
 def projection_order(groups: int, seed: tf.Tensor) -> tf.Tensor:
-    """In which order each group meets the others.
+    """The order in which each group is projected against the others.
 
     Args:
         groups: G.
-        seed: int32 [2]; the order is a function of it.
+        seed: int32 [2]. The order depends on it alone.
 
     Returns:
         int32 [G, G]: a permutation of all groups in every row.
     """
-    # Philox by name: the default generator depends on the device.
+    # Philox explicitly: the default generator depends on the device.
     draw = tf.random.stateless_uniform([groups, groups], seed, alg="philox")
     return tf.argsort(draw, axis=1)
 
 
 def pcgrad_weights(products: tf.Tensor, order: tf.Tensor) -> tf.Tensor:
-    """What the sum of the projected gradients has of each original one.
+    """The coefficient of each original gradient in the projected sum.
 
     Args:
         products: float32 [G, G], the inner products g_i . g_j.
@@ -53,7 +53,7 @@ def pcgrad_weights(products: tf.Tensor, order: tf.Tensor) -> tf.Tensor:
         row = tf.one_hot(other, groups, dtype=parts.dtype)
         return place + 1, parts - share[:, None] * row
 
-    # Row i holds what the projected g_i has of each original gradient.
+    # Row i: coefficients of the original gradients in the projected g_i.
     _, parts = tf.while_loop(
         lambda place, _: place < groups,
         project,

@@ -1,16 +1,18 @@
-"""Gradients of a joint step, task by task.
+"""Gradients of a joint step, computed task by task.
 
 The groups of a batch go through the model one after another in a graph loop,
-each forward and backward by itself: that is the work of one joint step (a
-backward pass over the whole batch for every task would be G times as much),
-but in G smaller pieces, and the graph has the model once: PCGrad on four small
-tasks took 29.8 ms of processor time a step, a joint step 28.1. Gradients of
-weights that the tasks share are kept by group; the products of two tasks'
-gradients are those of the global batch, summed over the replicas before they
-are multiplied, because a sum of the replicas' products would be none. What a
-replica then hands to the optimizer is its own part of the combination.
+each with its own forward and backward pass. In total this is the work of one
+joint step, in G smaller pieces. (A backward pass over the whole batch for every
+task would be G times as much.) The graph contains the model once. With PCGrad
+on four small tasks a step took 29.8 ms of processor time, a joint step 28.1.
 
-A step of several pieces has such a loop for each; the gradients of all their
+Gradients of weights that the tasks share are kept by group. The products of two
+tasks' gradients are those of the global batch. Therefore gradients are summed
+over the replicas before they are multiplied; a sum of the replicas' products
+would be wrong. Each replica then passes its own part of the combination to the
+optimizer.
+
+A step of several pieces has one such loop per piece. The gradients of all
 groups are combined together.
 """
 
@@ -39,9 +41,9 @@ class GroupedGradients:
     Args:
         model: see `Trainer`.
         loss_weighting: see `Trainer`; one with `update` (GradNorm) is updated.
-        variables: what is trained.
-        shared: which of them are the tasks' common ones, that surgery acts on.
-        balanced: of which of them GradNorm balances the gradients.
+        variables: the variables to train.
+        shared: those of them that all tasks share, on which surgery acts.
+        balanced: those of them whose gradients GradNorm balances.
         surgery: one of `gradient_surgery.SURGERIES`.
         seed: the run's seed, for the order of projections.
     """
@@ -72,13 +74,13 @@ class GroupedGradients:
         """The gradients of a step, within a replica.
 
         Args:
-            pieces: the batches of this replica, G groups in all.
+            pieces: the batches of this replica, with G groups in total.
             seed: int32 [2], for dropout.
             share: one over the number of replicas.
 
         Returns:
-            The gradient of each variable, None where there is none, and the
-            groups' losses, float32 [G].
+            The gradient of each variable, or None, and the groups' losses,
+            float32 [G].
         """
         stacks, losses, extra = [], [], [None] * len(self.variables)
         for piece in pieces:
@@ -88,13 +90,13 @@ class GroupedGradients:
                 extra = [added(*pair) for pair in zip(extra, more)]
             stacks.append(stack)
             losses.append(loss)
-            # The next piece's groups count on.
+            # Seeds of the next piece's groups continue from here.
             seed += tf.stack([stack.groups * SEED_STEP, 0])
         loss = joined(losses)
         weights = self._weights(pieces, stacks, loss)
         gradients = []
         for number, variable in enumerate(self.variables):
-            # The weights count on shared variables only.
+            # The coefficients apply to shared variables only.
             factors = (
                 weights if number in self.shared else tf.ones_like(weights)
             )
@@ -107,9 +109,10 @@ class GroupedGradients:
     def _weights(
         self, pieces: Sequence[Piece], stacks: list[Stacked], loss: tf.Tensor
     ) -> tf.Tensor:
-        """What the step has of each group's gradient, float32 [G].
+        """The coefficient of each group's gradient in the step, float32 [G].
 
-        GradNorm's factors, which are in the losses, are moved for the next.
+        Also updates GradNorm's factors, which the losses already contain, for
+        the next step.
         """
         weights, groups = tf.ones_like(loss), tf.shape(loss)[0]
         if self.surgery == "pcgrad":
@@ -118,7 +121,8 @@ class GroupedGradients:
             order = projection_order(groups, tf.stack([self.seed, step]))
             weights = pcgrad_weights(gram, order)
         if self.loss_weighting.adapts:
-            # Norms of the same weights, also where the pieces differ in some.
+            # All norms must be of the same weights, even if pieces use
+            # different ones.
             common = set.intersection(*(stack.numbers for stack in stacks))
             gram = products(stacks, self.balanced & common, self.variables)
             norms = tf.sqrt(tf.linalg.diag_part(gram))
@@ -133,7 +137,7 @@ class GroupedGradients:
     def _stacked(
         self, piece: Piece, seed: tf.Tensor, share: float
     ) -> tuple[Stacked, tf.Tensor, bool]:
-        """All groups' gradients and losses, and whether there are others."""
+        """The groups' gradients and losses; whether there are extra losses."""
         batch, key = piece
         by_group = {k: v for k, v in batch.items() if k != "step"}
         groups = tf.shape(batch["task"])[0]
@@ -170,7 +174,7 @@ class GroupedGradients:
         share: float,
         key: Any,
     ) -> dict[str, Any]:
-        """The loss of one group, given without its axis, and its gradients."""
+        """The loss and gradients of one group, given without the group axis."""
         batch = {name: value[None] for name, value in group.items()}
         batch["step"] = step
         with recording(self.variables) as tape:
@@ -197,13 +201,13 @@ class GroupedGradients:
                 k: tf.cast(g.indices, tf.int64) for k, g in sparse.items()
             },
         }
-        # Told by its presence: losses of the scheme itself belong to no task.
+        # Present only if the scheme adds losses, which belong to no task.
         return result | ({"extra": loss[0]} if outputs["losses"] else {})
 
     def _gradients_of_extra(
         self, piece: Piece, seed: tf.Tensor, share: float
     ) -> list:
-        """The gradients of the losses that the scheme adds, of all groups."""
+        """The gradients of the losses that the scheme adds, over all groups."""
         with recording(self.variables) as tape:
             outputs = piece.outputs(self.model, seed)
             total = auxiliary_loss(outputs, piece.batch, share)

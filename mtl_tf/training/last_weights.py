@@ -1,4 +1,4 @@
-"""The mean of the weights at the last evaluations, in their place."""
+"""Averages the weights of the last evaluations, for scoring and saving."""
 
 import contextlib
 import os
@@ -15,21 +15,21 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.training.averaging import replaced
 
 _FILE = re.compile(r"weights-(\d+)\.npz")
-# A run may have to go back to the state before its newest one, whose
-# evaluation is one or two earlier: what its mean needs stays.
+# A run may return to the state before its newest one, whose evaluation is one
+# or two earlier. The files that its mean needs are kept.
 _SPARE = 2
 
 
 class LastWeights:
-    """Notes weights at evaluations, and puts their mean in their place.
+    """Stores the weights at evaluations and replaces them by their mean.
 
-    The mean of the last checkpoints of one training, as Vaswani et al. (2017),
-    section 6.1, take it; Izmailov et al. (2018) say why it generalises.
+    This is the mean of the last checkpoints of one training, as in Vaswani et
+    al. (2017), section 6.1. Izmailov et al. (2018) explain why it generalises.
 
     Args:
-        directory: holds the noted weights, a file an evaluation.
-        variables: what is trained.
-        count: of how many evaluations the mean is.
+        directory: holds the stored weights, one file per evaluation.
+        variables: the trained variables.
+        count: number of evaluations in the mean.
 
     Raises:
         ConfigError: the count is not positive.
@@ -44,29 +44,29 @@ class LastWeights:
 
     @contextlib.contextmanager
     def averaged(self, step: int) -> Iterator[None]:
-        """Notes the weights, and has their mean in their place in the block.
+        """Stores the weights and replaces them by the mean within the block.
 
-        When the block ends, the variables are bit by bit what they were.
+        Afterwards the variables are restored bit by bit.
 
         Args:
-            step: after which this is; the mean is of the files of this and of
-                earlier steps, so that a training which continues from an
-                earlier state comes to the same.
+            step: the current step. The mean uses the files of this and earlier
+                steps only, so a training that continues from an earlier state
+                gets the same result.
 
         Raises:
-            RunError: a file is damaged or of another model.
+            RunError: a file is damaged or belongs to another model.
         """
         self._note(step)
         with replaced(list(zip(self.variables, self._means(step)))):
             yield
 
     def remove_old(self, step: int) -> None:
-        """Removes what no later mean can need once step `step` is saved."""
+        """Removes files that no later mean needs once `step` is saved."""
         needed = self._steps(step)[: self.count + _SPARE]
         for name in os.listdir(self.directory):
             known = _FILE.fullmatch(name)
             old = known and int(known[1]) <= step
-            # A write that was killed leaves a hidden file.
+            # A killed write leaves a hidden file behind.
             if (old and int(known[1]) not in needed) or name.startswith("."):
                 os.unlink(os.path.join(self.directory, name))
 
@@ -102,7 +102,7 @@ class LastWeights:
         return values
 
     def _steps(self, step: int) -> list[int]:
-        """The noted steps up to one, the latest first."""
+        """The stored steps up to `step`, the latest first."""
         known = (_FILE.fullmatch(name) for name in os.listdir(self.directory))
         steps = (int(match[1]) for match in known if match)
         return sorted(

@@ -27,7 +27,7 @@ def _inverse_sqrt(progress, step, warmup):
     return tf.sqrt(start / tf.maximum(step, start))
 
 
-# Those whose learning rate at a step depends on where the training ends.
+# Schedules whose learning rate at a step depends on the total steps.
 _DECAYING = ("linear", "cosine")
 
 SCHEDULES = {
@@ -39,26 +39,26 @@ SCHEDULES = {
 
 
 def decays(name: str) -> bool:
-    """Whether the learning rate at a step depends on where training ends.
+    """Whether the learning rate at a step depends on the total steps.
 
-    Of a function of the user's own nobody knows.
+    For a user's function this is unknown, so the answer is yes.
     """
     return name in _DECAYING or own_functions.is_own(name)
 
 
 def function_of(name: str) -> Callable[..., tf.Tensor]:
-    """What the peak is multiplied with.
+    """The function whose value multiplies the peak learning rate.
 
     Args:
-        name: a name of `SCHEDULES`, or the place of a function of the user's
-            own such as "my_rates.py:steps" (see `own_functions.load`), which
-            takes `progress`, from 0 behind the warm-up to 1 at the last step,
-            `step`, from 1 on, both float32 scalars, and `warmup`, a float,
-            the steps of the warm-up; and returns a scalar.
+        name: a name in `SCHEDULES`, or the path of a user's function such as
+            "my_rates.py:steps" (see `own_functions.load`). Its arguments are
+            `progress`, a float32 scalar from 0 after the warm-up to 1 at the
+            last step; `step`, a float32 scalar that starts at 1; and `warmup`,
+            the number of warm-up steps as a float. It returns a scalar.
 
     Raises:
-        ConfigError: there is no such name or function, or it returns
-            anything else.
+        ConfigError: the name or function does not exist, or it does not return
+            a scalar.
     """
     if not own_functions.is_own(name):
         return look_up(name, SCHEDULES, "learning-rate schedule")
@@ -82,13 +82,13 @@ def function_of(name: str) -> Callable[..., tf.Tensor]:
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class WarmupThen(keras.optimizers.schedules.LearningRateSchedule):
-    """A linear warm-up to `peak`, then one of `SCHEDULES`.
+    """A linear warm-up to `peak`, followed by one of `SCHEDULES`.
 
     Args:
         peak: the highest learning rate.
-        name: what follows the warm-up: constant; linear or cosine, both to 0
-            at `total_steps`; inverse_sqrt, peak * sqrt(warmup / step); or the
-            place of a function, see `function_of`.
+        name: the schedule after the warm-up: constant; linear or cosine, which
+            both fall to 0 at `total_steps`; inverse_sqrt, peak * sqrt(warmup /
+            step); or the path of a function, see `function_of`.
         warmup_steps: steps of the warm-up, 0 for none.
         total_steps: steps of the training.
 

@@ -23,24 +23,24 @@ from mtl_tf.training.trainer import Report, Trainer
 
 @dataclasses.dataclass(frozen=True)
 class LoopOptions:
-    """How long a stage trains and how often it looks up.
+    """How long a stage trains and how often it is evaluated.
 
     Attributes:
         total_steps: steps of the stage.
-        evaluate_every: steps between evaluations; the last step is followed
-            by one in any case.
+        evaluate_every: steps between evaluations. An evaluation always follows
+            the last step.
         steps_per_epoch: for the progress line.
-        patience: evaluations without a better mean score before the stage
-            ends, 0 to train to the end.
-        steps_per_call: steps per call of the compiled function, 0 to choose
+        patience: evaluations without a better mean score before the stage ends
+            early; 0 to train to the end.
+        steps_per_call: steps per call of the compiled function; 0 to choose
             about half a second's worth. It never changes the result.
-        checkpoint_seconds: time between checkpoints within an evaluation
-            period.
-        average_last: of how many evaluations the weights are averaged that
-            are scored and kept; 0 for the weights themselves.
-        max_seconds: after how long, all processes of the stage together, it
-            ends with an evaluation; 0 to train to the end. With several
-            workers it ends with the evaluation after that.
+        checkpoint_seconds: seconds between checkpoints that are saved between
+            two evaluations.
+        average_last: how many of the last evaluations' weights are averaged
+            before scoring and saving; 0 for no averaging.
+        max_seconds: time limit of the stage, summed over all processes that
+            have worked on it. The stage then ends with an evaluation; with
+            several workers, with the next regular one. 0 for no limit.
     """
 
     total_steps: int
@@ -54,21 +54,22 @@ class LoopOptions:
 
 
 class Loop:
-    """Trains to the end of a stage, from wherever the last process stopped.
+    """Trains a stage to its end, from where the last process stopped.
 
     Args:
         trainer: takes the steps.
-        checkpoints: holds the state.
-        make_dataset: `(first step, replicas, those of this worker) -> dataset`
-            of batches.
-        evaluate: returns a dict with the score to maximise under `mean`.
-        record: called with a dict per evaluation.
+        checkpoints: holds the training state.
+        make_dataset: maps `(first step, number of replicas, replicas of this
+            worker)` to a dataset of batches.
+        evaluate: returns a dict whose `mean` is the score to maximise.
+        record: called with a dict after each evaluation.
         options: see `LoopOptions`.
         task_names: for messages.
-        next_key: `(step, most) -> (count, key)`: how many steps from `step`
-            on, at most `most`, have batches of one key, and that key; None
-            where no step has one, a tuple where a step has several batches.
-        on_step: called on the chief with the steps done and the mean loss.
+        next_key: maps `(step, most)` to `(count, key)`. From `step` on, `count`
+            steps (at most `most`) have batches with the same key. The key is
+            None if no step has one, and a tuple if a step has several batches.
+        on_step: called on the chief with the number of steps done and the mean
+            loss.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Loop:
         self.doing = "step"
         self.time_is_up = False
         self.last: LastWeights | None = None
-        # One worker notes, scores and keeps weights.
+        # Only one worker stores weights, averages and scores them.
         if options.average_last and self.workers.is_chief:
             self.last = LastWeights(
                 os.path.join(checkpoints.directory, "last"),
@@ -111,8 +112,8 @@ class Loop:
         """Trains from step `start`, which `checkpoints.restore` returned.
 
         Raises:
-            Interrupted: a signal came; the state is saved.
-            Diverged: the loss is not finite; the last good state stays.
+            Interrupted: a signal came. The state is saved.
+            Diverged: the loss is not finite. The last good state is kept.
         """
         options, step = self.options, start
         self._look_at_time()
@@ -147,7 +148,7 @@ class Loop:
         self._tell_early_end(step)
 
     def _tell_early_end(self, step: int) -> None:
-        """Logs why the stage has ended before its planned length."""
+        """Logs why the stage ended before its planned length."""
         state = self.checkpoints
         if self.time_is_up and step < self.options.total_steps:
             logging.info(
@@ -183,17 +184,17 @@ class Loop:
         return self.time_is_up or step >= self.options.total_steps
 
     def _over_time(self) -> bool:
-        """Whether an evaluation has to end the stage now."""
+        """Whether the time limit requires an evaluation and a stop now."""
         most, alone = self.options.max_seconds, not self.workers.several
-        # Workers' clocks differ: several agree where they score anyway.
+        # Clocks of workers differ, so several stop only where they synchronise.
         passed = time.monotonic() - self.saved
         return 0 < most <= float(self.checkpoints.seconds) + passed and alone
 
     def _look_at_time(self) -> None:
-        """Notes whether the time of the stage is over, by the chief's clock.
+        """Notes whether the time limit is over, by the chief's clock.
 
-        A state of between two evaluations, from which a stopped process
-        continues, is trained on until it is scored.
+        A state saved between two evaluations is first trained on until it is
+        scored.
         """
         most, state = self.options.max_seconds, self.checkpoints
         if most:
@@ -215,7 +216,7 @@ class Loop:
             tf.constant(float(bool(stop))),
         )
         self._check(report)
-        # With several workers, all stop after the same step.
+        # With several workers, all must stop after the same step.
         self.stopping = bool(report.asked > 0)
         self._choose_chunk((time.monotonic() - before) / steps)
         state.step.assign(step + steps)
@@ -230,7 +231,7 @@ class Loop:
         return step + steps
 
     def _choose_chunk(self, seconds_per_step: float) -> None:
-        # What is given, or the most there may be, stays.
+        # A chunk size that is given, or that the trainer limits, stays.
         if not (self.options.steps_per_call or self.trainer.most_steps):
             steps = int(0.5 / max(seconds_per_step, 1e-4))
             self.chunk = max(1, min(steps, 2 * self.chunk, 500))
@@ -261,14 +262,14 @@ class Loop:
         self.doing = "step"
 
     def _score(self, step: int) -> None:
-        # All workers have the same weights: the chief's scores count.
+        # All workers have the same weights, so the chief's scores count.
         state = self.checkpoints
         with self._averaged(step):
             scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
             mean = self.workers.share(scores["mean"])
             better = mean > float(state.best_score.numpy())
             if better and self.workers.is_chief:
-                # Weights of NaN can be right by chance.
+                # A model with NaN weights can score well by chance.
                 state.check_finite()
                 state.best.save(step, mean)
         if better:
@@ -292,7 +293,7 @@ class Loop:
 
     @contextlib.contextmanager
     def _averaged(self, step: int) -> Iterator[None]:
-        """Within the block the weights are those that are scored."""
+        """Within the block the weights are the averaged ones, for scoring."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(averaged(self.trainer.optimizer))
             if self.last is not None:
@@ -319,7 +320,7 @@ class Loop:
         }
 
     def _mean_losses(self) -> tuple[np.ndarray, np.ndarray]:
-        """The tasks' mean losses since the last evaluation, and which have."""
+        """Mean losses since the last evaluation, and which tasks have one."""
         state = self.checkpoints
         means = (state.loss_sum / tf.maximum(state.loss_count, 1.0)).numpy()
         return means, state.loss_count.numpy() > 0
@@ -336,7 +337,7 @@ class Loop:
             self.checkpoints.save()
 
     def _stop_if_asked(self, stop: StopRequest, step: int) -> None:
-        # Also after the last step: more runs or stages may follow.
+        # Also checked after the last step: more runs or stages may follow.
         stopping = bool(stop)
         if self.workers.several:
             finished = self._finished(step)
@@ -344,7 +345,7 @@ class Loop:
         if not stopping:
             return
         self._save()
-        # Another worker may have got the signal.
+        # With several workers, the signal may have reached another one.
         number = stop.signal_number or signal.SIGTERM
         name = signal.Signals(number).name
         raise Interrupted(

@@ -1,4 +1,4 @@
-"""Weights of the tasks' losses in the sum that a step minimises."""
+"""Weights of the task losses in the sum that a training step minimises."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,25 +14,25 @@ from mtl_tf.training import own_loss_weighting
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class StaticWeights(keras.layers.Layer):
-    """Multiplies each task's loss with a constant (lambda_k of the papers).
+    """Multiplies each task's loss by a constant (lambda_k of the papers).
 
-    The base of the other weightings. What they learn are weights of the layer:
-    checkpoints hold them.
+    This is the base class of all loss weightings. Values that a weighting
+    learns are weights of the layer, so checkpoints contain them.
 
     Args:
         weights: one factor per task, zero or positive.
 
     Attributes:
-        adapts: whether `update` has to be called with the norms of the tasks'
-            gradients, which needs joint steps.
+        adapts: whether `update` must be called with the norms of the task
+            gradients. This needs joint steps.
 
     Call arguments:
         task: int32 [G], the task of each group.
         loss: float32 [G].
 
     Returns:
-        The weighted losses, float32 [G]: the losses times something, plus
-        something. (A replica has a part of a loss.)
+        The weighted losses, float32 [G]. They must be an affine function of the
+        losses, because each replica holds only a part of a loss.
     """
 
     adapts = False
@@ -49,17 +49,17 @@ class StaticWeights(keras.layers.Layer):
         return loss * tf.gather(tf.constant(self.weights_of_tasks), task)
 
     def after_evaluation(self, losses: np.ndarray, seen: np.ndarray) -> None:
-        """Is called after each evaluation; does nothing by default.
+        """Hook called after each evaluation; does nothing by default.
 
         Args:
             losses: float32 [K], each task's mean training loss since the
-                evaluation before.
-            seen: bool [K], which tasks were trained since then; the losses of
-                others are 0.
+                previous evaluation.
+            seen: bool [K], which tasks were trained since then. The losses of
+                the other tasks are 0.
         """
 
     def values(self) -> list[float]:
-        """The factor on each task's loss now."""
+        """The current factor of each task's loss."""
         return list(self.weights_of_tasks)
 
     def get_config(self) -> dict:
@@ -72,10 +72,10 @@ class StaticWeights(keras.layers.Layer):
 class UncertaintyWeights(StaticWeights):
     """Homoscedastic uncertainty (Kendall, Gal and Cipolla 2018, eq. 10).
 
-    A task's loss L becomes exp(-s) L + s / 2 with s = log sigma^2, one trained
-    number per task that starts at 0. The static weights stay as factors. The
-    paper halves exp(-s) L of regression tasks; without that their s is larger
-    by log 2, and the factors that it comes to are the same.
+    A task's loss L becomes exp(-s) L + s / 2 with s = log sigma^2. Each task
+    has one trained s, which starts at 0. The static weights are applied as
+    well. For regression tasks the paper also halves exp(-s) L. Without this, s
+    becomes larger by log 2 and the resulting factors are the same.
     """
 
     def __init__(self, weights: Sequence[float], **kwargs):
@@ -92,15 +92,15 @@ class UncertaintyWeights(StaticWeights):
         return super().call(task, tf.exp(-s) * loss + s / 2.0)
 
     def values(self) -> list[float]:
-        """The factor on each task's loss now."""
+        """The current factor of each task's loss."""
         factors = tf.exp(-self.log_variance.value).numpy()
         return [float(w * f) for w, f in zip(self.weights_of_tasks, factors)]
 
 
 class AdaptedWeights(StaticWeights):
-    """Factors that are changed during the training, 1 at first.
+    """Base of weightings whose factors change during training.
 
-    The static weights stay as factors besides.
+    All factors start at 1. The static weights are applied as well.
 
     Attributes:
         factors: float32 [K].
@@ -111,8 +111,8 @@ class AdaptedWeights(StaticWeights):
         self.factors = self.add_state("factors", "ones")
 
     def add_state(self, name: str, initializer: str) -> keras.Variable:
-        """A number for each task, float32 [K], that checkpoints hold."""
-        # Not trained by the optimizer; every replica has the same update.
+        """Adds one number per task, float32 [K], that checkpoints contain."""
+        # The optimizer does not train it. All replicas make the same update.
         return self.add_weight(
             name=name,
             shape=(len(self.weights_of_tasks),),
@@ -126,7 +126,7 @@ class AdaptedWeights(StaticWeights):
         return super().call(task, loss * tf.gather(self.factors.value, task))
 
     def values(self) -> list[float]:
-        """The factor on each task's loss now."""
+        """The current factor of each task's loss."""
         factors = self.factors.numpy()
         return [float(w * f) for w, f in zip(self.weights_of_tasks, factors)]
 
@@ -135,15 +135,15 @@ class AdaptedWeights(StaticWeights):
 class DynamicWeights(AdaptedWeights):
     """Dynamic weight average (Liu, Johns and Davison 2019, equation 7).
 
-    A task's factor is n softmax(r / T), over the n tasks that were trained,
-    where r is its mean loss of the last period over that of the period before:
-    tasks whose losses fall slowly get more. In the paper a period is an epoch,
-    here it is the time between two evaluations, by default an epoch, too. Where
-    there are no two periods yet, r is 1.
+    A task's factor is n softmax(r / T), over the n tasks that were trained. r
+    is the task's mean loss in the last period divided by that in the period
+    before, so tasks whose losses fall slowly get larger factors. In the paper a
+    period is an epoch. Here it is the time between two evaluations, which is
+    also an epoch by default. Until two periods are complete, r is 1.
 
     Args:
         weights: see `StaticWeights`.
-        temperature: T; the higher it is, the more alike the factors are.
+        temperature: T. A higher value makes the factors more alike.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class DynamicWeights(AdaptedWeights):
         self.last_losses = self.add_state("last_losses", "zeros")
 
     def after_evaluation(self, losses: np.ndarray, seen: np.ndarray) -> None:
-        """Sets the factors of the tasks that were seen."""
+        """Updates the factors of the tasks that were trained."""
         last = self.last_losses.numpy()
         known = seen & (last > 0.0)
         rates = np.where(known, losses / np.where(known, last, 1.0), 1.0)
@@ -174,21 +174,22 @@ class DynamicWeights(AdaptedWeights):
 class GradNormWeights(AdaptedWeights):
     """Gradient normalisation (Chen et al. 2018, equations 1 and 2).
 
-    Factors w_i move so that the norms G_i of the gradients of w_i L_i come
-    near the tasks' mean norm times r_i^alpha, where r_i is the task's inverse
-    training rate, L_i / L_i(0) over the mean of that. A step follows the
-    gradient of sum_i |G_i - mean(G) r_i^alpha|, whose targets count as
-    constants; then the factors are scaled to the sum T, the number of tasks.
-    L_i(0) is the task's loss at its first step. The static weights stay as
-    factors of L_i.
+    G_i is the norm of the gradient of w_i L_i. The factors w_i move so that
+    each G_i comes near the mean norm of all tasks times r_i^alpha. r_i is the
+    inverse training rate of the task: L_i / L_i(0) divided by its mean over the
+    tasks. L_i(0) is the task's loss at its first step. Each step follows the
+    gradient of sum_i |G_i - mean(G) r_i^alpha|, with the targets treated as
+    constants. Then the factors are scaled so that their sum is T, the number of
+    tasks. The static weights multiply L_i as well.
 
-    The paper leaves open that a factor can become negative: it stays above
-    1e-3. A group without examples has no say in a step.
+    The paper allows factors to become negative; here they stay above 1e-3. A
+    group without examples does not affect a step.
 
     Args:
         weights: see `StaticWeights`.
-        alpha: 0 makes all norms equal; more of it lets slow tasks have more.
-        learning_rate: of the factors, by plain gradient descent.
+        alpha: 0 makes all norms equal. A higher value gives slow tasks larger
+            norms.
+        learning_rate: step size for the factors, in plain gradient descent.
     """
 
     adapts = True
@@ -215,7 +216,7 @@ class GradNormWeights(AdaptedWeights):
         Args:
             task: int32 [G], each task at most once.
             loss: float32 [G], without the factors.
-            norms: float32 [G], of the gradients with the factors, on the
+            norms: float32 [G], norms of the gradients, with the factors, of the
                 weights that the tasks share.
         """
         rows = task[:, None]
@@ -270,10 +271,10 @@ def _class_of(name: str) -> type[StaticWeights]:
 
 
 def adapts(name: str) -> bool:
-    """Whether a weighting reads the norms of the tasks' gradients.
+    """Whether a weighting needs the norms of the task gradients.
 
     Raises:
-        ConfigError: as of `make_loss_weighting`.
+        ConfigError: as in `make_loss_weighting`.
     """
     return _class_of(name).adapts
 
@@ -289,17 +290,17 @@ def options_of(training: Mapping[str, Any]) -> dict[str, Any]:
 def make_loss_weighting(
     name: str, weights: Sequence[float], **options
 ) -> StaticWeights:
-    """The weighting that `training.loss_weighting` names.
+    """Makes the weighting that `training.loss_weighting` names.
 
     Args:
-        name: of `LOSS_WEIGHTINGS`, or the place of a class of the user's own
-            that is derived from `StaticWeights` (see `own_functions.load`).
+        name: a name in `LOSS_WEIGHTINGS`, or the path of a user's class derived
+            from `StaticWeights` (see `own_functions.load`).
         weights: see `StaticWeights`.
-        **options: its own.
+        **options: options of the weighting.
 
     Raises:
-        ConfigError: there is no such name, class or option, or a class of the
-            user's own fails.
+        ConfigError: the name, class or option does not exist, or a user's
+            class fails.
     """
     cls = _class_of(name)
     if own_functions.is_own(name):

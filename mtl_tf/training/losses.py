@@ -1,4 +1,4 @@
-"""What a step minimises: a loss for each group of a batch."""
+"""The losses that a training step minimises, one per group of a batch."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,11 @@ import tensorflow as tf
 def recording(
     variables: Sequence[keras.Variable],
 ) -> Iterator[tf.GradientTape]:
-    """A tape for the gradients of these variables, and no others.
+    """A gradient tape that watches only the given variables.
 
-    By itself a tape watches every variable that is read. Then the backward
-    pass goes on below the lowest weight that is trained, through frozen
-    layers, whose gradients nobody asks for.
+    By default a tape watches every variable that is read. The backward pass
+    would then go through frozen layers below the lowest trained weight, and
+    compute gradients that nobody needs.
     """
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch([variable.value for variable in variables])
@@ -25,12 +25,12 @@ def recording(
 def group_losses(
     outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor]
 ) -> tf.Tensor:
-    """Each group's summed loss over its number of examples.
+    """Each group's summed loss divided by its number of examples.
 
     Args:
         outputs: `loss`, float32 [G, B].
         batch: `weight` [G, B], 0 on padding rows, and `normalizer` [G], the
-            examples of the group in the global batch.
+            number of the group's examples in the global batch.
 
     Returns:
         float32 [G].
@@ -54,12 +54,12 @@ def weighted(
         share: one over the number of replicas.
 
     Returns:
-        float32 [G], whose sum over the replicas is what the weighting makes
-        of the whole losses.
+        float32 [G]. Summed over the replicas, this is the weighting applied to
+        the whole losses.
     """
     if share == 1.0:
         return loss_weighting(task, loss)
-    # Affine in the loss: its constant part is shared by the replicas.
+    # The weighting is affine in the loss: replicas share its constant part.
     constant = loss_weighting(task, tf.zeros_like(loss))
     return loss_weighting(task, loss) - (1.0 - share) * constant
 
@@ -67,18 +67,18 @@ def weighted(
 def auxiliary_loss(
     outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor], shared: float
 ) -> tf.Tensor:
-    """The sum of what the model adds to the loss on this replica.
+    """The sum of the model's auxiliary losses on this replica.
 
     Args:
-        outputs: `losses` by name. One of shape [G, B] is a loss of each
-            example: padding rows do not count, and each group's mean is over
-            its examples in the global batch, as in `group_losses`. A scalar
-            is taken for the whole replica, and replicas are averaged.
+        outputs: `losses` by name. A loss of shape [G, B] is per example:
+            padding rows do not count, and each group's mean is over its
+            examples in the global batch, as in `group_losses`. A scalar is the
+            loss of the whole replica, and replicas are averaged.
         batch: see `group_losses`.
         shared: one over the number of replicas.
 
     Returns:
-        A scalar, 0 if there are none.
+        A scalar; 0 if there are no auxiliary losses.
     """
     total = tf.constant(0.0)
     for loss in outputs["losses"].values():

@@ -1,4 +1,4 @@
-"""The optimizers of `training.optimizer`: Keras's, see `exact_sparse`."""
+"""Optimizers of `training.optimizer`: Keras's; see `exact_sparse`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,10 +16,10 @@ from mtl_tf.training.exact_sparse import ExactSparseMixin, moved
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SGD(ExactSparseMixin, keras.optimizers.SGD):
-    """Stochastic gradient descent; with momentum, slices move densely."""
+    """Stochastic gradient descent; with momentum, slices update densely."""
 
     def rows_suffice(self) -> bool:
-        """Without momentum a zero gradient moves nothing."""
+        """Without momentum a zero gradient changes nothing."""
         return not self.momentum
 
     def update_rows(self, slices, variable, learning_rate, index) -> None:
@@ -38,11 +38,11 @@ class SGD(ExactSparseMixin, keras.optimizers.SGD):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class Adagrad(ExactSparseMixin, keras.optimizers.Adagrad):
-    """Adagrad (Duchi et al. 2011): rows without gradient never move.
+    """Adagrad (Duchi et al. 2011): rows without a gradient never change.
 
-    Keras divides by `sqrt(accumulator + epsilon)`. Here the accumulators start
-    at their initial value plus epsilon, which gives the same quotient and lets
-    TensorFlow's fused update do all of it in one pass.
+    Keras divides by `sqrt(accumulator + epsilon)`. Here epsilon is added to the
+    initial accumulators instead. The quotient is the same, and TensorFlow's
+    fused update can do everything in one pass.
     """
 
     def build(self, var_list: list[keras.Variable]) -> None:
@@ -53,7 +53,7 @@ class Adagrad(ExactSparseMixin, keras.optimizers.Adagrad):
         self.initial_accumulator_value = initial_value
 
     def rows_suffice(self) -> bool:
-        """A zero gradient leaves the accumulator and the row."""
+        """A zero gradient changes neither the accumulator nor the row."""
         return True
 
     def update_dense(self, gradient, variable, learning_rate, index) -> None:
@@ -86,7 +86,7 @@ class Adagrad(ExactSparseMixin, keras.optimizers.Adagrad):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class Adadelta(ExactSparseMixin, keras.optimizers.Adadelta):
-    """Adadelta (Zeiler 2012); its learning rate of the paper is 1.0."""
+    """Adadelta (Zeiler 2012); the paper's learning rate is 1.0."""
 
     def update_rows(self, slices, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_rows`."""
@@ -129,7 +129,7 @@ _OPTIONS = {
     "adadelta": {"rho": 0.95, "epsilon": 1e-7},
 }
 
-# Options of Keras's optimizers for what other fields of a config say.
+# Options of Keras's optimizers that other config fields replace.
 _OF_ALL = (
     *("clipnorm", "clipvalue", "global_clipnorm", "loss_scale_factor"),
     *("use_ema", "ema_momentum", "ema_overwrite_frequency"),
@@ -141,14 +141,13 @@ def make_optimizer(
     config: dict,
     learning_rate: float | keras.optimizers.schedules.LearningRateSchedule,
 ) -> keras.optimizers.Optimizer:
-    """The optimizer that `training.optimizer` names.
+    """Makes the optimizer that `training.optimizer` names.
 
     Args:
-        config: `name`, which may be the place of a class of the user's own
-            or of Keras such as "keras.optimizers:Lion" (see
-            `own_functions.load`), and the optimizer's own options under
-            `options`.
-        learning_rate: a number or a schedule of the step.
+        config: `name` is the optimizer's name, or the path of a user's class or
+            of a Keras class such as "keras.optimizers:Lion" (see
+            `own_functions.load`). `options` holds the optimizer's options.
+        learning_rate: a number, or a schedule that depends on the step.
 
     Raises:
         ConfigError: an unknown optimizer or option, or a value out of range.
@@ -171,7 +170,7 @@ def _own_optimizer(
     place: str, options: Mapping[str, Any], learning_rate: Any
 ) -> keras.optimizers.Optimizer:
     cls = own_functions.load_class(place, keras.optimizers.Optimizer)
-    # What the config says elsewhere, for all optimizers.
+    # Other config fields set these, for every optimizer.
     reserved = ("learning_rate", "name", *_OF_ALL)
     known = own_functions.keywords(cls, reserved)
     own_functions.check_options(f"optimizer {place}", options, known)

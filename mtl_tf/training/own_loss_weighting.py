@@ -17,16 +17,16 @@ def make(
     weights: Sequence[float],
     options: Mapping[str, Any],
 ) -> keras.layers.Layer:
-    """Makes a weighting, after it was tried on losses that are all 1.
+    """Makes a weighting and first tries it on losses of 1.
 
-    What is wrong with it is told before anything is trained. Another shape of
-    its losses would even train: something else than was meant.
+    So mistakes are reported before the training starts. Losses of a wrong
+    shape would not even fail: the training would sum them.
 
     Args:
         cls: the class.
-        place: of the class, for messages.
+        place: its path, for messages.
         weights: one factor for each task.
-        options: those of the constructor.
+        options: keyword arguments of the constructor.
 
     Raises:
         ConfigError: there is no such option, or the weighting fails.
@@ -47,7 +47,7 @@ def make(
 
 
 def _try(layer: keras.layers.Layer, tasks: int) -> None:
-    """Raises what a training would raise, or `ConfigError`."""
+    """Raises `ConfigError`, or what the training would raise."""
     paths = [variable.path for variable in layer.variables]
     for path in sorted(set(paths)):
         if paths.count(path) > 1:

@@ -1,7 +1,7 @@
 """The pieces of a training step: batches that are computed one by one.
 
-Most steps are one batch. A joint step of tasks that have no graph in common,
-such as tasks of several types, has a batch of each graph's tasks.
+Most steps have one batch. A joint step of tasks that need different graphs,
+such as tasks of several types, has one batch per graph.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,23 +12,23 @@ import tensorflow as tf
 
 Batch = dict[str, tf.Tensor]
 
-# Between the dropout seeds of groups, shards and pieces; replicas count from 0.
+# Seed distance of groups, shards and pieces; replicas count from 0.
 SEED_STEP = 7919
 
 
 class Piece(NamedTuple):
-    """A batch, and the key of its tasks.
+    """A batch and the key of its tasks.
 
     Attributes:
-        batch: of G groups; see `mtl_tf.pipelines.batches`.
-        key: what the model needs to know of the tasks; None for nothing.
+        batch: a batch of G groups; see `mtl_tf.pipelines.batches`.
+        key: what the model needs to know about the tasks; None for nothing.
     """
 
     batch: Batch
     key: Any = None
 
     def outputs(self, model: keras.Model, seed: tf.Tensor) -> dict[str, Any]:
-        """What the model says of the batch in training.
+        """The model's outputs for the batch in training.
 
         Args:
             model: see `Trainer`.
@@ -42,8 +42,8 @@ def pieces_of(batches: Batch | Sequence[Batch], key: Any) -> list[Piece]:
     """The pieces of a step.
 
     Args:
-        batches: the step's batch, or a tuple of them.
-        key: of the batch's tasks, or a tuple with the key of each batch.
+        batches: the step's batch, or a tuple of batches.
+        key: the key of the batch's tasks, or a tuple with one key per batch.
     """
     if isinstance(batches, Mapping):
         return [Piece(batches, key)]
@@ -51,5 +51,5 @@ def pieces_of(batches: Batch | Sequence[Batch], key: Any) -> list[Piece]:
 
 
 def joined(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
-    """One tensor [G, ...] of those of all pieces."""
+    """Concatenates the tensors of all pieces to [G, ...]."""
     return tensors[0] if len(tensors) == 1 else tf.concat(tensors, 0)

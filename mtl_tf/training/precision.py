@@ -1,4 +1,4 @@
-"""In which precision a run computes: `training.mixed_precision`."""
+"""The numeric precision of a run: `training.mixed_precision`."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -16,10 +16,10 @@ def policy(config: Mapping[str, Any]) -> str:
     """The dtype policy of a run's model.
 
     Args:
-        config: the run's.
+        config: the run's config.
 
     Raises:
-        ConfigError: it is none of `POLICIES`.
+        ConfigError: the policy is not one of `POLICIES`.
     """
     name = config["training"]["mixed_precision"]
     return checks.one_of("training.mixed_precision", name, POLICIES)
@@ -27,10 +27,10 @@ def policy(config: Mapping[str, Any]) -> str:
 
 @contextlib.contextmanager
 def of_runs_alone() -> Iterator[None]:
-    """Makes layers that are given no policy float32 ones within the block.
+    """Within the block, layers without an explicit policy use float32.
 
-    In a notebook the policy of Keras may be one that was set for other models:
-    what a run computes is said by its config alone.
+    In a notebook, Keras's global policy may have been set for other models. A
+    run's precision must depend on its config alone.
     """
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy(FLOAT32)

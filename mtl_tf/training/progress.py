@@ -1,4 +1,4 @@
-"""The live line of a training run, on standard error."""
+"""The live progress line of a training run, on standard error."""
 
 import collections
 import contextlib
@@ -13,42 +13,43 @@ from absl import logging
 from mtl_tf.core import terminal
 from mtl_tf.core.durations import duration
 
-# Seconds between lines: written over on a terminal, logged elsewhere.
+# Seconds between lines: overwritten on a terminal, logged elsewhere.
 _WRITTEN_EVERY = 0.2
 _LOGGED_EVERY = 15.0
-# Calls whose steps tell the rate.
+# Number of latest calls from which the rate is computed.
 _CALLS = 500
-# A call is taken to compile if it is so much slower than the usual one. That
-# a step of long texts is slower than others is no reason to leave it out.
+# A call counts as compiling if it takes longer than this many times the usual
+# call plus these seconds. Steps with long texts are slow too, but must count.
 _TIMES_SLOWER = 4.0
 _SECONDS_SLOWER = 1.0
-# Steps that tell a rate at all: the first ones may all compile, one for each
-# type of tasks, and would tell hours of a training that takes minutes.
+# No rate is shown for fewer steps. The first steps may all compile, one for
+# each task type, and would predict hours for a training of minutes.
 _LEAST_STEPS = 10
 
 
 class Progress:
     """Shows step, rate, time left, loss and the last scores.
 
-    On a terminal one line is written over and over, never longer than the
-    terminal is wide; what is logged meanwhile gets lines above it. Elsewhere
-    a line is logged now and then.
+    On a terminal one line is overwritten again and again. It is never wider
+    than the terminal, and log messages appear above it. Elsewhere a line is
+    logged from time to time.
 
-    The rate is that of compiled steps: the first call, and later ones which
-    compile for a new shape, do not count. It is told after some steps, since
-    the first few may all compile. The time left is that of the steps
-    and, once there was one, of the evaluations to come.
+    The rate counts compiled steps only: the first call, and later calls that
+    compile for a new shape, are left out. It is shown only after some steps,
+    because the first few may all compile. The time left includes the remaining
+    steps and, after the first evaluation, the remaining evaluations.
 
     Args:
         total: steps of the training.
-        done: steps done before this process.
-        steps_per_epoch: for the count of epochs.
-        stream: where the line goes.
-        silent: show nothing: another process does.
-        evaluate_every: steps between evaluations, of which one is at the end;
-            0 for none.
-        most_seconds: after which it ends; 0 for no such time.
-        patient: whether it may end early, so that the time left is the most.
+        done: steps done before this process started.
+        steps_per_epoch: for the epoch count.
+        stream: where the line is written.
+        silent: show nothing, because another process does.
+        evaluate_every: steps between evaluations, with one at the end; 0 for
+            none.
+        most_seconds: time limit of the training; 0 for no limit.
+        patient: whether training may end early, so that the time left is an
+            upper bound.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Progress:
         self.evaluate_every = evaluate_every
         self.ends = time.monotonic() + most_seconds if most_seconds else None
         self.left = "left at most" if patient else "left"
-        self.evaluation_seconds = 0.0  # of the last one
+        self.evaluation_seconds = 0.0  # duration of the last one
         self.total, self.steps_per_epoch = total, steps_per_epoch
         self.stream = stream or sys.stderr
         self.silent = silent
@@ -82,7 +83,7 @@ class Progress:
             logging.get_absl_logger().addFilter(self._make_room)
 
     def update(self, step: int, loss: float, force: bool = False) -> None:
-        """Shows `step` if it is time to."""
+        """Shows `step` if enough time has passed."""
         now = time.monotonic()
         before, last = self.mark
         self.mark = (now, step)
@@ -96,11 +97,11 @@ class Progress:
             self._show(step, loss)
 
     def rate(self) -> float:
-        """Steps a second without those that compiled; 0 if not known yet."""
+        """Steps per second without compilation; 0 if not known yet."""
         if sum(steps for _, steps in self.calls) < _LEAST_STEPS:
             return 0.0
         paces = sorted(seconds / steps for seconds, steps in self.calls)
-        # Of the first few calls most may compile, one for each shape.
+        # Most of the first few calls may compile, one for each shape.
         usual = paces[len(paces) // 4]
         counted = [
             (seconds, steps)
@@ -115,15 +116,15 @@ class Progress:
         """The line for `step`.
 
         Args:
-            step: how many are done.
+            step: number of steps done.
             loss: the mean loss.
-            columns: how long it may be; what matters least is left out.
+            columns: maximum width. The least important parts are left out.
         """
         rate = self.rate()
         left = "left ?"
         if rate:
             left = f"{self.left} {duration(self.seconds_left(step, rate))}"
-        # With how soon each gives way to the others.
+        # Each part with its priority: the highest number is dropped first.
         parts = [
             (0, f"step {step}/{self.total}"),
             (4, f"epoch {step / self.steps_per_epoch:.2f}"),
@@ -139,11 +140,11 @@ class Progress:
         return terminal.shortened(line, columns) if columns else line
 
     def seconds_left(self, step: int, rate: float) -> float:
-        """The time to the end of the training.
+        """The estimated time to the end of the training.
 
         Args:
-            step: how many are done.
-            rate: steps a second, not 0.
+            step: number of steps done.
+            rate: steps per second, not 0.
         """
         seconds = (self.total - step) / rate
         if self.evaluate_every:
@@ -156,11 +157,12 @@ class Progress:
 
     @contextlib.contextmanager
     def evaluation(self) -> Iterator[None]:
-        """What happens within is no step, but an evaluation."""
+        """Times the block as an evaluation, not as a step."""
         start = time.monotonic()
         yield
         now = time.monotonic()
-        # The first one compiles; those to come are like the last.
+        # The first evaluation compiles; later ones take about as long as the
+        # last.
         self.evaluation_seconds = now - start
         self.mark = (now, self.mark[1])
 
@@ -178,7 +180,7 @@ class Progress:
         if not self.live:
             logging.info("%s", self.line(step, loss))
             return
-        # A character in the last column makes some terminals wrap.
+        # Some terminals wrap when the last column is used.
         columns = (terminal.width(self.stream) or 80) - 1
         line = self.line(step, loss, columns)
         self.stream.write(terminal.ERASE + line)

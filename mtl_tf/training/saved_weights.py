@@ -1,4 +1,4 @@
-"""Weights of a run in files: the best ones, and those of its newest state."""
+"""A run's weights in files: the best ones, and those of its last state."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from absl import logging
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
 
-#: What TensorFlow raises for a file that is cut off or does not fit.
+#: What TensorFlow raises for a file that is truncated or does not fit.
 DAMAGED = (
     tf.errors.OpError,
     AssertionError,
@@ -27,7 +27,7 @@ DAMAGED = (
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps TensorFlow's notes on how it writes off the log."""
+    """Keeps TensorFlow's messages about saving out of the log."""
     verbosity = logging.get_verbosity()
     logging.set_verbosity(min(verbosity, logging.WARNING))
     try:
@@ -37,10 +37,10 @@ def quiet() -> Iterator[None]:
 
 
 def by_path(variables: Iterable[keras.Variable]) -> dict[str, tf.Variable]:
-    """Variables by their paths below the model, for `tf.train.Checkpoint`.
+    """Variables by their paths inside the model, for `tf.train.Checkpoint`.
 
-    Given a Keras 3 model, `tf.train.Checkpoint` silently leaves out every
-    layer that the model keeps in a list or a dict.
+    Given a Keras 3 model, `tf.train.Checkpoint` silently skips every layer that
+    the model keeps in a list or a dict.
     """
     named = [(v.path.partition("/")[2], v.value) for v in variables]
     if len(dict(named)) < len(named):
@@ -62,8 +62,9 @@ def remove(directory: str, unwanted: Callable[[str], bool]) -> None:
 class BestWeights:
     """The weights with the best validation score, in a directory.
 
-    `best.json` names the file, the step and the score. It is replaced in one
-    move after the weights are complete, so that it never names half a file.
+    `best.json` names the file, the step and the score. It is replaced
+    atomically after the weights are complete, so it never names an incomplete
+    file.
     """
 
     def __init__(self, directory: str, model: keras.Model):
@@ -85,7 +86,7 @@ class BestWeights:
             os.path.join(self.directory, "best.json"),
             {"weights": name, "step": step, "score": score},
         )
-        # A write that was killed leaves a directory.
+        # A killed write leaves a directory behind.
         remove(
             self.directory,
             lambda other: (
@@ -98,7 +99,7 @@ class BestWeights:
         """Loads the weights into the model and returns `best.json`.
 
         Raises:
-            RunError: there are none, or they cannot be read.
+            RunError: there are no weights, or they cannot be read.
         """
 
         def read(path: str) -> None:
@@ -110,17 +111,17 @@ class BestWeights:
 
     @staticmethod
     def read(directory: str) -> tuple[dict, dict[str, np.ndarray]]:
-        """Reads weights without a model to fill.
+        """Reads the weights without a model to load them into.
 
         Args:
-            directory: of the weights.
+            directory: the directory of the weights.
 
         Returns:
-            The contents of `best.json`, and the weights by their paths below
+            The contents of `best.json`, and the weights by their paths inside
             the model.
 
         Raises:
-            RunError: there are none, or they cannot be read.
+            RunError: there are no weights, or they cannot be read.
         """
 
         def read(path: str) -> dict[str, np.ndarray]:
@@ -135,14 +136,14 @@ class BestWeights:
 
 
 class LastState:
-    """The model's weights in the newest state that `Checkpoints` saved.
+    """The model's weights in the newest checkpoint of `Checkpoints`.
 
-    They are those after its step, as the training goes on from them, also
-    where it takes averages of the weights of several steps to be scored.
+    These are the plain weights from which training continues. If averages are
+    scored instead, they are not the averages.
 
     Args:
-        directory: of the stage, which holds `checkpoints/`.
-        model: gets the weights.
+        directory: the stage's directory, which contains `checkpoints/`.
+        model: the model that gets the weights.
     """
 
     def __init__(self, directory: str, model: keras.Model):
@@ -151,12 +152,12 @@ class LastState:
 
     @staticmethod
     def folder(directory: str) -> str:
-        """Where the states of a stage's `directory` are."""
+        """The folder of the states in a stage's `directory`."""
         return os.path.join(directory, "checkpoints")
 
     @staticmethod
     def exist(directory: str) -> bool:
-        """Whether a state was saved below a stage's `directory`."""
+        """Whether a stage's `directory` contains a saved state."""
         folder = LastState.folder(directory)
         return os.path.exists(os.path.join(folder, "checkpoint"))
 
@@ -164,17 +165,17 @@ class LastState:
         """Loads the weights into the model and returns their step.
 
         Raises:
-            RunError: there are none, or they cannot be read.
+            RunError: there are no weights, or they cannot be read.
         """
         path = self._newest()
         while True:
             try:
                 status = self.checkpoint.read(path)
                 status.assert_existing_objects_matched()
-                status.expect_partial()  # There is the optimizer, too.
+                status.expect_partial()  # Holds the optimizer, too.
                 return int(path.rpartition("-")[2])
             except DAMAGED as error:
-                # A training may have replaced it in between.
+                # A training may have replaced it in the meantime.
                 now = self._newest()
                 if now == path:
                     raise _unreadable(path, error)
@@ -191,7 +192,7 @@ class LastState:
 
 
 def _named(directory: str) -> dict[str, Any]:
-    """`best.json`, as `BestWeights.save` writes it."""
+    """The contents of `best.json`, as `BestWeights.save` writes it."""
     path = os.path.join(directory, "best.json")
     best = files.read_json(path)
     if (
@@ -207,9 +208,9 @@ def _named(directory: str) -> dict[str, Any]:
 
 
 def _read_best(directory: str, read: Callable[[str], Any]) -> tuple[dict, Any]:
-    """`best.json`, and what `read` makes of the weights that it names.
+    """`best.json`, and what `read` returns for the weights that it names.
 
-    A training may replace both in between: then once more.
+    A training may replace both in the meantime; then it tries once more.
     """
     best = _named(directory)
     while True:

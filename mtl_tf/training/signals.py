@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C as a wish to stop at the next good moment."""
+"""SIGTERM and Ctrl-C as requests to stop at the next safe point."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopRequest:
-    """Whether a signal asked to stop, and which."""
+    """Whether a signal asked to stop, and which one."""
 
     def __init__(self):
         self.signal_number: int | None = None
@@ -28,12 +28,12 @@ def stop_requests(
     """Yields a `StopRequest` that SIGTERM and SIGINT set.
 
     A second signal acts as it did before the block: it ends the process.
-    Outside the main thread no handler can be set, and none is.
+    Outside the main thread handlers cannot be set, so none is set.
 
     Args:
-        answer: called, in a thread of its own, as soon as the first signal
-            comes. Handlers in Python wait until TensorFlow returns, which may
-            take as long as to compile a step.
+        answer: called in a separate thread as soon as the first signal comes.
+            Python's handlers run only when TensorFlow returns, which may take
+            as long as compiling a step.
     """
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
@@ -50,7 +50,7 @@ def stop_requests(
         request.signal_number = number
         restore()
 
-    # First what answers, so that no signal is noted without an answer.
+    # Set up the answer first, so that no signal goes without one.
     with _watched(request, answer):
         for number in _STOPS:
             previous[number] = signal.signal(number, note)
@@ -62,12 +62,12 @@ def stop_requests(
 
 @contextlib.contextmanager
 def sigterm_raises(message: str) -> Iterator[None]:
-    """Within it SIGTERM raises, so that what is half-written is removed.
+    """Within the block SIGTERM raises, so that unfinished files are removed.
 
-    Outside the main thread no handler can be set, and none is.
+    Outside the main thread handlers cannot be set, so none is set.
 
     Args:
-        message: of the `Interrupted` that is raised.
+        message: message of the `Interrupted` error.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -87,10 +87,10 @@ def sigterm_raises(message: str) -> Iterator[None]:
 def _watched(
     request: StopRequest, answer: Callable[[], None]
 ) -> Iterator[None]:
-    """Answers signals at once, whatever the main thread is doing."""
+    """Answers signals at once, even while the main thread is busy."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    # What handles signals in C writes the number of each to it.
+    # Python's C-level handler writes each signal number to this pipe.
     former = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch() -> None:
@@ -99,7 +99,7 @@ def _watched(
             if numbers[0] not in _STOPS:
                 continue
             if answered and not request:
-                # The main thread has not even seen the first one.
+                # The main thread has not even processed the first signal.
                 os._exit(128 + numbers[0])
             if not answered:
                 answered = True

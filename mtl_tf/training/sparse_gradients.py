@@ -1,13 +1,14 @@
-"""Gradients of tables, of which a step names some rows, some repeatedly."""
+"""Sparse gradients of tables, in which rows may be repeated."""
 
 import tensorflow as tf
 
 
 def sum_repeats(slices: tf.IndexedSlices) -> tf.IndexedSlices:
-    """The same gradient with every row named once.
+    """The same gradient, with each row named once.
 
     Args:
-        slices: values [n, ...] for rows [n], rows in any order, repeated.
+        slices: values [n, ...] for rows [n]. Rows may be in any order and
+            repeated.
 
     Returns:
         Values [k, ...] for the k different rows.
@@ -20,15 +21,15 @@ def sum_repeats(slices: tf.IndexedSlices) -> tf.IndexedSlices:
 
 
 def whole_slices(slices: tf.IndexedSlices, size: int) -> tf.IndexedSlices:
-    """The same gradient with all rows of every slice that it names.
+    """The same gradient, extended to all rows of each slice it touches.
 
     Args:
         slices: values [k, ...] for k different rows.
-        size: rows of a slice, which lie one below the other.
+        size: rows per slice; a slice's rows are consecutive.
 
     Returns:
-        Values [s * size, ...] for the s slices with a named row; they are 0
-        where there were none.
+        Values [s * size, ...] for the s touched slices; 0 for rows that were
+        not in the input.
     """
     if size == 1:
         return slices
@@ -41,7 +42,7 @@ def whole_slices(slices: tf.IndexedSlices, size: int) -> tf.IndexedSlices:
 
 
 def clip_by_global_norm(gradients: list, norm: float) -> list:
-    """Scales gradients without repeated rows together to at most `norm`."""
+    """Scales gradients without repeated rows to a total norm <= `norm`."""
     total = tf.linalg.global_norm(gradients)
     scale = norm / tf.maximum(total, norm)
     return [

@@ -1,7 +1,8 @@
-"""Gradients of several tasks side by side, dense and sparse ones.
+"""Stacked gradients of several tasks, dense and sparse.
 
-Each piece of a step has a stack of those of its groups. A variable that a
-piece does not have is no part of its stack: for its groups the gradient is 0.
+Each piece of a step has one stack with the gradients of its groups. If a piece
+does not use a variable, its stack does not contain it, and the gradient of its
+groups is 0.
 """
 
 import functools
@@ -19,9 +20,10 @@ class Stacked(NamedTuple):
 
     Attributes:
         groups: int32 scalar, G.
-        dense: float [G, ...] each.
-        values: float [G, N, ...] each, of the sparse ones.
-        rows: int64 [G, N] each, which rows those are, in any order, repeated.
+        dense: dense gradients, each float [G, ...].
+        values: values of sparse gradients, each float [G, N, ...].
+        rows: rows of these values, each int64 [G, N], in any order, with
+            repeats.
     """
 
     groups: tf.Tensor
@@ -31,7 +33,7 @@ class Stacked(NamedTuple):
 
     @property
     def numbers(self) -> set[int]:
-        """The variables that have a gradient."""
+        """The numbers of the variables that have a gradient."""
         return {*self.dense, *self.values}
 
 
@@ -40,13 +42,13 @@ def products(
     numbers: set[int],
     variables: Sequence[keras.Variable],
 ) -> tf.Tensor:
-    """The inner products of the groups' gradients of the global batch.
+    """The inner products of the groups' gradients over the global batch.
 
-    They are summed over the replicas before they are multiplied.
+    The gradients are summed over the replicas before they are multiplied.
 
     Args:
-        stacks: one a piece, G groups in all, within a replica.
-        numbers: of the variables that count.
+        stacks: one per piece, with G groups in total, within a replica.
+        numbers: numbers of the variables to include.
         variables: all variables.
 
     Returns:
@@ -77,12 +79,12 @@ def combined(
     variable: keras.Variable,
     weights: tf.Tensor,
 ) -> tf.Tensor | tf.IndexedSlices | None:
-    """The weighted sum of the groups' gradients of a variable.
+    """The weighted sum of the groups' gradients of one variable.
 
     Args:
-        stacks: one a piece, G groups in all.
-        number: of the variable.
-        variable: it.
+        stacks: one per piece, with G groups in total.
+        number: number of the variable.
+        variable: the variable.
         weights: float [G].
     """
     parts, first = [], 0
@@ -111,7 +113,7 @@ def added(first: Any, second: Any) -> Any:
 
 
 def summed(tensors: list) -> list:
-    """Sums tensors over the replicas; sparse ones are set side by side."""
+    """Sums tensors over the replicas; sparse ones are concatenated."""
     replica = tf.distribute.get_replica_context()
     if replica.num_replicas_in_sync == 1 or not tensors:
         return tensors
@@ -119,7 +121,7 @@ def summed(tensors: list) -> list:
 
 
 def _in_order(numbers: set[int], parts: Iterable[dict[int, Any]]) -> list[int]:
-    """Those of `numbers` that a part has, in the order of the parts."""
+    """Those of `numbers` that occur in a part, in the order of the parts."""
     every = dict.fromkeys(number for part in parts for number in part)
     return [number for number in every if number in numbers]
 
@@ -127,7 +129,7 @@ def _in_order(numbers: set[int], parts: Iterable[dict[int, Any]]) -> list[int]:
 def _all_dense(
     stacks: Sequence[Stacked], number: int, variable: keras.Variable
 ) -> list[tf.Tensor]:
-    """A variable's gradients, [G, ...] of each stack."""
+    """A variable's gradients as dense tensors [G, ...], one per stack."""
     gradients = []
     for stack in stacks:
         if number in stack.dense:
@@ -164,7 +166,7 @@ def _keyed(
 def _by_group(
     keyed: tf.IndexedSlices, size: int, groups: tf.Tensor
 ) -> tf.Tensor:
-    """What `_keyed` made, with repeats summed: [G, rows in use, ...]."""
+    """The result of `_keyed` without repeats: [G, rows in use, ...]."""
     used, place = tf.unique(keyed.indices % size)
     count = tf.size(used, tf.int64)
     group = keyed.indices // size
@@ -181,7 +183,7 @@ def _gram(gradients: tf.Tensor, groups: tf.Tensor) -> tf.Tensor:
 def _combined(
     stack: Stacked, number: int, variable: keras.Variable, weights: tf.Tensor
 ) -> tf.Tensor | tf.IndexedSlices | None:
-    """`combined` of one stack."""
+    """`combined` for a single stack."""
     if number in stack.dense:
         return tf.tensordot(weights, stack.dense[number], 1)
     if number not in stack.values:

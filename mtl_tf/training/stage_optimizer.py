@@ -25,31 +25,31 @@ def stage_optimizer(
     tasks: int = 0,
     pretrained: bool = False,
 ) -> keras.optimizers.Optimizer:
-    """Makes and builds the optimizer of a stage, within its strategy's scope.
+    """Makes and builds a stage's optimizer, within its strategy's scope.
 
-    Gradients of half-precision numbers vanish below 6e-8, so that with the
-    policy mixed_float16 the loss is scaled up, as far as it stays finite
-    (`keras.optimizers.LossScaleOptimizer`); a step whose gradients are not
-    finite is left out. bfloat16 has the range of float32 and needs nothing.
+    Float16 gradients below 6e-8 vanish. With the policy mixed_float16 the loss
+    is therefore scaled up as far as it stays finite
+    (`keras.optimizers.LossScaleOptimizer`), and a step whose gradients are not
+    finite is skipped. bfloat16 has the range of float32 and needs no scaling.
 
     Args:
         training: the config's `training`.
-        learning_rate: the highest of the stage.
-        total_steps: of the stage.
-        variables: what is trained of the model.
-        embedding: the vectors of words and of n-grams, which may be among
-            them; those of n-grams say so (`is_wide`).
-        extra: other variables that are trained, without decay: numbers of
-            the tasks, `[tasks]`.
+        learning_rate: the highest learning rate of the stage.
+        total_steps: steps of the stage.
+        variables: the trained variables of the model.
+        embedding: the word vectors and n-gram vectors, which may be among
+            `variables`. N-gram vectors are marked with `is_wide`.
+        extra: other trained variables, one number per task, `[tasks]`. They get
+            no decay.
         precision: one of `precision.POLICIES`.
-        private: what belongs to tasks: stacks with a slice for each of them
-            (`is_private`), or variables of a single one.
-        tasks: how many there are.
-        pretrained: whether the word vectors, but those that belong to tasks,
-            start from others' vectors.
+        private: variables that belong to tasks: stacks with one slice per task
+            (`is_private`), or variables of a single task.
+        tasks: number of tasks.
+        pretrained: whether the word vectors, except those that belong to tasks,
+            start from pretrained vectors.
 
     Raises:
-        ConfigError: a wrong optimizer, or one for float16 on several replicas.
+        ConfigError: a wrong optimizer, or float16 on several replicas.
     """
     config = training["optimizer"]
     schedule = _schedule(config, learning_rate, total_steps)
@@ -78,7 +78,7 @@ def stage_optimizer(
         for v in variables
     ]
     slices = [
-        # Lazily each word vector is on its own.
+        # If lazy, each word vector is a slice that is updated alone.
         v.shape[0] if w and config["lazy"] else owned.get(id(v), 0)
         for v, w in zip(variables, is_word)
     ]
@@ -99,7 +99,7 @@ def stage_optimizer(
 def _schedule(
     config: Mapping[str, Any], learning_rate: float, total_steps: int
 ) -> WarmupThen:
-    """A stage's learning rate by step, from the config's optimizer."""
+    """The stage's learning rate by step, from the config's optimizer."""
     ratio = config["warmup_ratio"]
     warmup_steps = config["warmup_steps"] or round(ratio * total_steps)
     return WarmupThen(
@@ -108,7 +108,7 @@ def _schedule(
 
 
 def compiles_whole_steps() -> bool:
-    """Whether XLA compiles all of a step, as it does for TPUs."""
+    """Whether XLA compiles whole steps, as it does for TPUs."""
     strategy = tf.distribute.get_strategy()
     return isinstance(strategy, tf.distribute.TPUStrategy)
 
@@ -119,8 +119,8 @@ def loss_scaled(
     """Lets a built optimizer scale the loss; see `stage_optimizer`."""
     replicas = tf.distribute.get_strategy().num_replicas_in_sync
     if replicas > 1:
-        # Keras looks at each replica's gradients before they are summed: one
-        # replica would step and another not.
+        # Keras checks each replica's gradients before they are summed, so one
+        # replica could make a step that another skips.
         raise ConfigError(
             f"training.mixed_precision {FLOAT16!r} scales the loss, which "
             f"works on one replica, not on {replicas}: take mixed_bfloat16 or "

@@ -16,7 +16,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.training import cluster
 
-#: How long workers wait for one another or for a TPU at the start, in seconds.
+#: Seconds that workers wait for each other, or for a TPU, at the start.
 START_SECONDS = 600.0
 
 
@@ -25,8 +25,9 @@ def _one_device() -> tf.distribute.Strategy:
     return tf.distribute.OneDeviceStrategy("gpu:0" if gpus else "cpu:0")
 
 
-# One for a process: a second one's collective operations would get the numbers
-# of the first one's, and TensorFlow refuses gradients of other sizes there.
+# One per process: the collective operations of a second one would reuse the
+# numbers of the first one's, and TensorFlow refuses gradients of other sizes
+# there.
 @functools.cache
 def _mirrored() -> tf.distribute.Strategy:
     gpus = tf.config.list_logical_devices("GPU")
@@ -34,7 +35,7 @@ def _mirrored() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy([d.name for d in gpus or cpus])
 
 
-# One for a process: its server cannot be started twice.
+# One per process: its server cannot be started twice.
 @functools.cache
 def _multi_worker() -> tf.distribute.Strategy:
     members = cluster.find()
@@ -49,7 +50,7 @@ def _multi_worker() -> tf.distribute.Strategy:
         *(members.number, members.count, members.source),
     )
     if members.number:
-        # The chief's log tells what happens; these tell what goes wrong.
+        # The chief logs the progress; the others log only problems.
         logging.set_verbosity(min(logging.get_verbosity(), logging.WARNING))
     message = (
         f"error: worker {members.number} waited {START_SECONDS:.0f} seconds "
@@ -83,9 +84,8 @@ def _multi_worker() -> tf.distribute.Strategy:
             )
 
 
-# TensorFlow holds Python's lock while the workers meet or a TPU is looked for,
-# so that no thread and no handler of a signal gets a turn: another process has
-# to end this one.
+# TensorFlow holds Python's lock while workers connect or a TPU is located. No
+# thread or signal handler can run then, so another process has to end this one.
 _WATCH = """
 import os, select, signal, sys
 seconds, message = sys.argv[1:]
@@ -97,7 +97,7 @@ if not select.select([sys.stdin], [], [], float(seconds))[0]:
 
 @contextlib.contextmanager
 def _limited(seconds: float, message: str) -> Iterator[None]:
-    """Kills the process, and says why, if the block takes longer."""
+    """Kills the process, with a message, if the block takes too long."""
     watch = subprocess.Popen(
         [sys.executable, "-S", "-c", _WATCH, str(seconds), message],
         stdin=subprocess.PIPE,
@@ -105,15 +105,16 @@ def _limited(seconds: float, message: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # The end of its input ends it, also when this process is killed.
+        # Closing its input ends the watch process, also if this one is killed.
         watch.communicate()
 
 
 @contextlib.contextmanager
 def _handlers_kept() -> Iterator[None]:
-    """Undoes that TensorFlow takes SIGTERM, for its notes of preemption.
+    """Undoes TensorFlow's SIGTERM handler for preemption notices.
 
-    It ends no process any more then; the loop asks for it by itself.
+    With that handler SIGTERM would no longer end the process. The training loop
+    handles the signal itself.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -125,7 +126,7 @@ def _handlers_kept() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# What looking for a TPU raises; a name is looked up over HTTP: an OSError.
+# Raised when no TPU is found. A name is looked up over HTTP: an OSError.
 _NO_TPU = (
     tf.errors.OpError,
     ImportError,
@@ -170,15 +171,15 @@ def _auto() -> tf.distribute.Strategy:
 
 
 def chosen_by_auto() -> str:
-    """The strategy that `auto` stands for here.
+    """The strategy that `auto` selects in this environment.
 
     Raises:
-        ConfigError: the environment names a cluster, wrongly.
+        ConfigError: the environment describes a cluster wrongly.
     """
     members = cluster.find()
     if members is not None and members.count > 1:
         return "multi_worker"
-    # Looking for a TPU itself takes long where there is none.
+    # Searching for a TPU takes long where there is none.
     if "TPU_NAME" in os.environ:
         return "tpu"
     many = len(tf.config.list_physical_devices("GPU")) > 1
@@ -195,20 +196,20 @@ STRATEGIES = {
 
 
 def make_strategy(name: str) -> tf.distribute.Strategy:
-    """The strategy that `--strategy` names.
+    """Makes the strategy that `--strategy` names.
 
-    `auto` takes the workers that `TF_CONFIG` or Slurm names, else the TPU
-    that `TPU_NAME` names, else mirrors over the GPUs if there are several, and
-    else takes one device. `mirrored` uses all GPUs, or all (virtual) CPU
-    devices. `multi_worker` uses all GPUs, or the CPU, of every worker, and
-    comes back when all of them have come: it has to be made before TensorFlow
-    runs anything in the process.
+    `auto` takes the first that applies: the workers that `TF_CONFIG` or Slurm
+    names, the TPU that `TPU_NAME` names, all GPUs if there are several, one
+    device. `mirrored` uses all GPUs, or all (virtual) CPU devices.
+    `multi_worker` uses all GPUs, or the CPU, of every worker. It must be made
+    before TensorFlow runs anything in the process, and returns when all workers
+    have connected.
 
-    GPUs give memory to this process as it needs it, not all of it at once.
+    GPU memory is allocated as needed, not all at once.
 
     Raises:
-        ConfigError: an unknown name, a wrong `TF_CONFIG` or wrong variables
-            of Slurm, or no TPU.
+        ConfigError: an unknown name, a wrong `TF_CONFIG` or wrong variables of
+            Slurm, or no TPU.
     """
     make = look_up(name, STRATEGIES, "strategy")
     _let_memory_grow()
@@ -219,7 +220,7 @@ def is_chief(name: str) -> bool:
     """Whether this process is the one that writes, logs and shows results.
 
     Args:
-        name: of the strategy.
+        name: name of the strategy.
 
     Raises:
         ConfigError: a wrong `TF_CONFIG`, or wrong variables of Slurm.
@@ -230,11 +231,11 @@ def is_chief(name: str) -> bool:
 
 
 def check_one_process(name: str, program: str) -> None:
-    """Refuses several workers where one process has many runs to do.
+    """Refuses several workers for a program that trains many runs.
 
     Args:
-        name: of the strategy.
-        program: for the message.
+        name: name of the strategy.
+        program: the program, for the message.
 
     Raises:
         ConfigError: several workers would train.
@@ -250,6 +251,6 @@ def check_one_process(name: str, program: str) -> None:
 
 def _let_memory_grow() -> None:
     for gpu in tf.config.list_physical_devices("GPU"):
-        # Too late where TensorFlow has run something, such as in a notebook.
+        # Too late if TensorFlow has already run something, as in a notebook.
         with contextlib.suppress(RuntimeError):
             tf.config.experimental.set_memory_growth(gpu, True)

@@ -1,4 +1,4 @@
-"""TensorBoard events, one series of runs per task."""
+"""TensorBoard events, with one TensorBoard run per task."""
 
 import os
 from collections.abc import Mapping
@@ -12,11 +12,12 @@ _MEAN = "mean"
 
 
 class TensorBoard(Callback):
-    """Writes the evaluations into `tensorboard` below the run directory.
+    """Writes evaluations to `tensorboard` in the run directory.
 
-    Every task is a TensorBoard run of its own there, so that one chart shows
-    all tasks; the mean is the run `mean` (a task of that name has `mean
-    (task)`, which no task can be called). Every training has one.
+    Each task is a separate TensorBoard run there, so one chart shows all tasks.
+    The mean is the run `mean`. A task that is itself called `mean` becomes
+    `mean (task)`, which is not a valid task name. Every training uses this
+    callback.
     """
 
     def __init__(self):
@@ -24,7 +25,7 @@ class TensorBoard(Callback):
         self.writers: dict[str, tf.summary.SummaryWriter] = {}
 
     def on_begin(self, training: Training) -> None:
-        """Nothing is written before the first evaluation."""
+        """Sets the directory; files are first written at an evaluation."""
         parts = (training.directory, "tensorboard", training.folder)
         self.directory = os.path.join(*parts)
         self.writers = {}

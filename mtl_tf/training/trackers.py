@@ -2,8 +2,8 @@
 
 Neither is installed with the package: `pip install "mtl_tf[trackers]"`. Both
 read their own environment variables (`WANDB_PROJECT`, `WANDB_MODE`,
-`MLFLOW_TRACKING_URI`, `MLFLOW_EXPERIMENT_NAME`). A run that continues goes on
-in the tracker's run that it began: its id stands in the run directory.
+`MLFLOW_TRACKING_URI`, `MLFLOW_EXPERIMENT_NAME`). A run that continues also
+continues its tracker run, whose id is stored in the run directory.
 """
 
 import json
@@ -15,8 +15,8 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training.callbacks import Callback, Training, flat, scalars
 
-_LONGEST = 500  # characters of a value that MLflow takes
-_MOST = 100  # parameters that MLflow takes at once
+_LONGEST = 500  # MLflow's limit for the characters of a value
+_MOST = 100  # MLflow's limit for the parameters of one call
 
 
 def _missing(package: str, error: ImportError) -> ConfigError:
@@ -44,8 +44,8 @@ def _results(results: Mapping[str, Any]) -> dict[str, float]:
 class WeightsAndBiases(Callback):
     """Sends a training to Weights & Biases (the package `wandb`).
 
-    Steps count anew in each stage, so that charts have the step of their own
-    stage, `joint/step`, as their axis.
+    Steps start again in each stage. Charts therefore use the step of their
+    stage, such as `joint/step`, as axis.
     """
 
     def __init__(self):
@@ -58,7 +58,7 @@ class WeightsAndBiases(Callback):
         self._stage = ""
 
     def on_begin(self, training: Training) -> None:
-        """Begins the tracker's run, or goes on with it."""
+        """Starts the tracker run, or continues it."""
         self._stage = training.stage
         if self._run is None:
             path = os.path.join(training.directory, "wandb.json")
@@ -81,7 +81,7 @@ class WeightsAndBiases(Callback):
         self._run.log({f"{stage}/step": entry["step"], **values})
 
     def on_end(self, directory: str, results: Mapping[str, Any]) -> None:
-        """Sends the final scores and ends the tracker's run."""
+        """Sends the final scores and ends the tracker run."""
         if self._run is None:
             return
         self._run.summary.update(_results(results))
@@ -105,7 +105,7 @@ class MLflow(Callback):
         self._begun = False
 
     def on_begin(self, training: Training) -> None:
-        """Begins the tracker's run, or goes on with it."""
+        """Starts the tracker run, or continues it."""
         if self._begun:
             return
         path = os.path.join(training.directory, "mlflow.json")
@@ -130,7 +130,7 @@ class MLflow(Callback):
         self._mlflow.log_metrics(values, step=entry["step"])
 
     def on_end(self, directory: str, results: Mapping[str, Any]) -> None:
-        """Sends the final scores and ends the tracker's run."""
+        """Sends the final scores and ends the tracker run."""
         if self._begun:
             self._mlflow.log_metrics(_results(results))
             self._mlflow.end_run()
@@ -138,7 +138,7 @@ class MLflow(Callback):
 
 
 def _stored_id(path: str) -> str | None:
-    """The id of the tracker's run that this run began with, if any."""
+    """The id of the tracker run that this run started, if any."""
     if not os.path.exists(path):
         return None
     with open(path, encoding="utf-8") as file:

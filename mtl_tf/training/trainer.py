@@ -1,4 +1,4 @@
-"""The compiled training step, several of them per call."""
+"""The compiled training function, which takes several steps per call."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -28,16 +28,17 @@ from mtl_tf.training.workers import Workers
 
 
 class Report(NamedTuple):
-    """What several steps did.
+    """Results of one call that took several steps.
 
     Attributes:
-        loss_sum: float32 [tasks], summed mean losses of the tasks' batches,
-            on top of the sums given.
-        loss_count: float32 [tasks], how many batches each task had, likewise.
+        loss_sum: float32 [tasks], for each task the sum of its batches' mean
+            losses, added to the sums that were passed in.
+        loss_count: float32 [tasks], number of batches per task, also
+            added to what was passed in.
         bad_step: the first step whose loss was not finite, or -1.
         bad_task: a task of that step whose loss was not finite.
-        asked: float32, how many replicas belong to workers that had asked to
-            stop before the steps; all workers get the same.
+        asked: float32, how many replicas belong to workers that were asked to
+            stop before these steps. It is the same on all workers.
     """
 
     loss_sum: tf.Tensor
@@ -50,31 +51,32 @@ class Report(NamedTuple):
 class Trainer:
     """Takes training steps on the replicas of a strategy.
 
-    A replica's loss is the sum over its groups of the group's weighted mean
-    loss, each normalised by the number of examples in the global batch, so
-    that the sum of the replicas' gradients is the gradient of the whole batch.
+    A replica's loss is the sum of its groups' weighted mean losses. Each mean
+    divides by the number of examples in the global batch. The gradients of the
+    replicas therefore add up to the gradient of the whole batch.
 
     Args:
         model: maps a batch, and the `key` of its tasks, to a dict with `loss`
             [G, B] and `losses`; see `auxiliary_loss`.
         optimizer: configured for `variables`.
         loss_weighting: maps tasks [G] and losses [G] to weighted losses [G].
-        variables: what is trained.
-        strategy: where the steps run.
+        variables: the variables to train.
+        strategy: the distribution strategy.
         tasks: number of tasks.
         seed: base of the dropout seeds, which are functions of the step.
         grouped: computes the gradients task by task, for gradient surgery and
-            GradNorm; None for those of the sum of the losses.
-        shards: in how many parts of the rows a replica computes the gradients
-            of the sum. They run side by side, which can be faster on cores
-            than one part whose every operation is spread over all.
-        accumulate: in how many parts of the rows it computes them one after
-            the other, each part in shards: a step has the memory of a part
-            and the update of the whole batch.
+            GradNorm. None takes the gradient of the summed losses.
+        shards: number of parts that each replica's rows are split into when it
+            computes the gradient of the summed losses. Shards run in parallel,
+            which can be faster on several CPU cores than one part whose every
+            operation uses all cores.
+        accumulate: number of parts that are computed one after the other, each
+            in shards. A step then needs the memory of one part but makes the
+            update of the whole batch.
 
     Attributes:
-        most_steps: how many steps a call may take at most; None for any.
-        workers: the processes that take the steps together.
+        most_steps: how many steps a call may take at most; None for no limit.
+        workers: the processes that train together.
     """
 
     def __init__(
@@ -100,8 +102,8 @@ class Trainer:
         self.grouped = grouped
         self.shards = shards
         self.accumulate = accumulate
-        # Replicas agree on the size of a gradient once a call, and that of
-        # word vectors depends on the length of the step's texts.
+        # Replicas agree on the size of a gradient once per call. The size of
+        # the word vectors' gradient depends on the length of the step's texts.
         several = strategy.num_replicas_in_sync > 1
         self.most_steps = 1 if several else None
         self.workers = Workers(strategy)
@@ -112,13 +114,14 @@ class Trainer:
         """An iterator over the replicas' batches.
 
         Args:
-            make_dataset: called with the number of replicas in step and with
-                those of one worker; returns a dataset with consecutive pieces
-                per step, one for each of the worker's.
+            make_dataset: called with the number of replicas in total and the
+                range of those on this worker. Returns a dataset that yields,
+                for each step, one batch per replica of this worker, in order.
         """
         replicas = self.strategy.num_replicas_in_sync
         if replicas == 1:
-            # A distributed iterator only adds threads and copies.
+            # For one replica a distributed iterator only adds threads and
+            # copies.
             return iter(make_dataset(1, range(1)))
 
         def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
@@ -142,18 +145,19 @@ class Trainer:
         """Takes steps.
 
         Args:
-            iterator: yields their batches, or tuples of batches: joint steps
-                of tasks that have no graph in common.
-            steps: how many, an int32 scalar.
-            loss_sum: where the report's sums start, float32 [tasks]: adding
-                in the order of the steps makes them the same however the
-                steps are cut into calls.
-            loss_count: the same for the counts.
-            key: of all these steps' batches, for a model that is not the same
-                graph for all of its tasks; each key has a trace of its own.
-                Where a step has several batches, a tuple of a key for each.
-            asked: float32, 1 if this worker was asked to stop. It goes along
-                with the losses, so that no worker waits for one that stops.
+            iterator: yields the batches of the steps. A joint step of tasks
+                that need different graphs gets a tuple of batches.
+            steps: how many steps, an int32 scalar.
+            loss_sum: initial sums of the report, float32 [tasks]. Adding in the
+                order of the steps makes the sums independent of how the steps
+                are divided into calls.
+            loss_count: initial counts, for the same reason.
+            key: the key of the batches of all these steps, for a model whose
+                graph depends on the task. Each key gets its own trace. If a
+                step has several batches, a tuple with one key per batch.
+            asked: float32, 1 if this worker was asked to stop. It is reduced
+                along with the losses, so that no worker waits for one that
+                stops.
         """
         several = self.workers.several
         bad_step = tf.constant(-1, tf.int64)
@@ -180,7 +184,7 @@ class Trainer:
         return Report(loss_sum, loss_count, bad_step, bad_task, asked)
 
     def _with(self, loss: Any, number: Any) -> Any:
-        """The replicas' losses, each with a number behind them."""
+        """The replicas' losses, each with `number` appended."""
         return self.strategy.run(
             lambda values: tf.concat([values, [number]], 0), (loss,)
         )
@@ -188,8 +192,8 @@ class Trainer:
     def _first(self, value: Any) -> tf.Tensor:
         return self.strategy.experimental_local_results(value)[0]
 
-    # Nothing below has Python's control flow on tensors; to look for it costs
-    # seconds at every start.
+    # Nothing below uses Python control flow on tensors. Autograph would spend
+    # seconds at every start looking for it.
     @tf.autograph.experimental.do_not_convert
     def _step(
         self, batches: Batch | Sequence[Batch], key: Any
@@ -214,8 +218,8 @@ class Trainer:
     def _of_pieces(
         self, pieces: Sequence[Piece], seed: tf.Tensor, shared: float
     ) -> tuple[list, tf.Tensor]:
-        """`_in_parts`, piece by piece; the losses of all groups."""
-        # Parts and shards count on from the seed of their piece.
+        """Runs `_in_parts` for each piece and joins the groups' losses."""
+        # The seeds of parts and shards continue from the seed of their piece.
         stride = self.accumulate * self.shards * SEED_STEP
         gradients, losses = zip(
             *(
@@ -230,12 +234,12 @@ class Trainer:
     def _in_parts(
         self, piece: Piece, seed: tf.Tensor, shared: float
     ) -> tuple[list, tf.Tensor]:
-        """`_in_shards`, part by part: a part is to it what a replica is."""
+        """Runs `_in_shards` for each part; it treats a part like a replica."""
         if self.accumulate == 1:
             return self._in_shards(piece, seed, shared)
 
         def compute(part: Batch, number: tf.Tensor) -> tuple[list, tf.Tensor]:
-            # Shards count on from the seed of their part.
+            # The seeds of shards continue from the seed of their part.
             offset = tf.stack([number * self.shards * SEED_STEP, 0])
             return self._in_shards(
                 piece._replace(batch=part),
@@ -250,7 +254,7 @@ class Trainer:
     def _in_shards(
         self, piece: Piece, seed: tf.Tensor, shared: float
     ) -> tuple[list, tf.Tensor]:
-        """`_together`, shard by shard: a shard is to it what a replica is."""
+        """Runs `_together` for each shard; it treats a shard like a replica."""
         if self.shards == 1:
             return self._together(piece, seed, shared)
         parts = split_rows(piece.batch, self.shards)
@@ -278,22 +282,22 @@ class Trainer:
                 weighted(self.loss_weighting, task, loss, shared)
             )
             total += auxiliary_loss(outputs, piece.batch, shared)
-            # Only an optimizer for float16 does; it scales back by itself.
+            # Scales only with the float16 optimizer, which undoes it by itself.
             total = self.optimizer.scale_loss(total)
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values), loss
 
 
 def _sums(gradients: Sequence[list]) -> list:
-    """The sum of each variable's gradients, of several lists of them."""
+    """Sums each variable's gradients over several lists of gradients."""
     return [functools.reduce(added, column) for column in zip(*gradients)]
 
 
 def choose_shards(model: keras.Model, strategy: tf.distribute.Strategy) -> int:
-    """In how many shards steps are computed.
+    """The number of shards in which steps are computed.
 
-    On processors always in two, so that results do not depend on the number
-    of cores; but layers that XLA compiles split their own batches.
+    On CPUs it is always two, so that results do not depend on the number of
+    cores. Layers that XLA compiles split their batches themselves.
     """
     accelerated = bool(tf.config.list_logical_devices("GPU"))
     several = strategy.num_replicas_in_sync > 1

@@ -1,7 +1,8 @@
-"""What the processes of a training tell one another, beside gradients.
+"""Communication between the processes of a training, besides gradients.
 
-The first of them is the chief: it alone locks the run directory, writes and
-logs. The others read what it wrote, once it says that it has.
+The first process is the chief. Only the chief locks the run directory, writes
+files and logs. The others read its files after it has reported that they are
+written.
 """
 
 import contextlib
@@ -16,10 +17,10 @@ from mtl_tf.core.errors import Interrupted, LostWorker, RunError
 
 T = TypeVar("T")
 
-#: How long a file that the chief wrote may take to appear: file systems over
-#: the network remember for some seconds that it was not there.
+#: How long a file that the chief wrote may take to appear. Network file systems
+#: remember for some seconds that a file did not exist.
 VISIBLE_SECONDS = 60.0
-# What TensorFlow raises when another process of a cluster has ended.
+# What TensorFlow raises when another process of the cluster has ended.
 _LOST = (
     tf.errors.UnavailableError,
     tf.errors.AbortedError,
@@ -30,14 +31,14 @@ _LOST = (
 
 
 class Workers:
-    """The processes that train one model; most often only this one.
+    """The processes that train one model; usually only this one.
 
     Args:
-        strategy: where the model trains.
+        strategy: the distribution strategy of the model.
 
     Attributes:
-        count: how many there are.
-        number: which one this is.
+        count: number of processes.
+        number: number of this process.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy):
@@ -58,28 +59,28 @@ class Workers:
 
     @property
     def several(self) -> bool:
-        """Whether there are others."""
+        """Whether there are other workers."""
         return self.count > 1
 
     def share(self, value: float) -> float:
-        """The chief's number, on all workers; a float64.
+        """Returns the chief's number on all workers, as float64.
 
-        All of them have to call it, and it waits for them.
+        All workers must call it, and it waits for them.
 
         Args:
-            value: what counts on the chief.
+            value: the number; only the chief's counts.
         """
         if not self.several:
             return value
         return self._sum(value if self.is_chief else 0.0)
 
     def any(self, flag: object) -> bool:
-        """Whether the flag is set on one of the workers; see `share`."""
+        """Whether the flag is set on at least one worker; see `share`."""
         return self._sum(float(bool(flag))) > 0 if self.several else bool(flag)
 
     def _sum(self, value: float) -> float:
         total = self._total(tf.constant(value, tf.float64))
-        # Every replica of a worker has added the same.
+        # Every replica of a worker has added the same value.
         return float(total) * self.count / self._strategy.num_replicas_in_sync
 
     @tf.function
@@ -88,29 +89,29 @@ class Workers:
         return self._strategy.reduce("SUM", values, axis=None)
 
     def chief_first(self, action: Callable[[], T]) -> T:
-        """Calls `action` on the chief, and then on the others.
+        """Calls `action` on the chief, and then on the other workers.
 
         Raises:
-            RunError: it raised on another worker.
+            RunError: it raised an error on another worker.
         """
         result = self.by_chief(action)
         return self.together(lambda: result if self.is_chief else action())
 
     def together(self, action: Callable[[], T]) -> T:
-        """Calls `action` on every worker, and waits until all have done it.
+        """Calls `action` on every worker and waits until all have finished.
 
-        A mistake that one of them finds is a mistake for all: the others must
-        not take it for lost and be started again without end.
+        An error on one worker is an error for all. Otherwise the others would
+        take that worker for lost, and be restarted again and again.
 
         Raises:
-            RunError: it raised on another worker.
+            RunError: it raised an error on another worker.
         """
         if not self.several:
             return action()
         try:
             result = action()
         except (Interrupted, LostWorker, OSError):
-            raise  # The others take it for lost, and start again.
+            raise  # The others treat it as lost and restart.
         except Exception:
             self._sum(1.0)
             raise
@@ -119,13 +120,13 @@ class Workers:
         return result
 
     def by_chief(self, action: Callable[[], T]) -> T | None:
-        """Calls `action` on the chief alone; the others wait for its end.
+        """Calls `action` on the chief only; the other workers wait for it.
 
         Returns:
-            What it returned on the chief, None on the others.
+            The result on the chief, None on the others.
 
         Raises:
-            RunError: on the others, if it raised on the chief.
+            RunError: on the other workers, if it raised an error on the chief.
         """
         if not self.several:
             return action()
@@ -142,10 +143,10 @@ class Workers:
         return result
 
     def check_same(self, noun: str, value: float) -> None:
-        """Refuses to go on with different values on different workers.
+        """Refuses to continue if workers have different values.
 
         Raises:
-            RunError: this worker's is not the chief's.
+            RunError: this worker's value differs from the chief's.
         """
         chiefs = self.share(value)
 
@@ -163,7 +164,7 @@ class Workers:
         """Waits for a file that the chief has written.
 
         Raises:
-            RunError: it does not appear.
+            RunError: the file does not appear.
         """
         end = time.monotonic() + VISIBLE_SECONDS
         while not os.path.exists(path):
@@ -177,10 +178,10 @@ class Workers:
 
     @contextlib.contextmanager
     def losses_reported(self) -> Iterator[None]:
-        """Says in plain words that another worker has ended.
+        """Reports in plain words that another worker has ended.
 
         Raises:
-            LostWorker: in place of what TensorFlow raises then.
+            LostWorker: instead of TensorFlow's errors.
         """
         try:
             yield
@@ -197,7 +198,7 @@ class Workers:
 
 
 def _reason(error: tf.errors.OpError) -> str:
-    """The line of TensorFlow's message that tells most."""
+    """The most informative line of TensorFlow's message."""
     lines = [line.strip() for line in str(error).splitlines()]
     aborted = [line for line in lines if "Collective ops is aborted" in line]
     return next(iter(aborted or filter(None, lines)), type(error).__name__)

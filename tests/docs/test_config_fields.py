@@ -26,5 +26,5 @@ def test_fields_of_one_task_type_say_so_once():
     rows = [line for line in page.splitlines() if "`model.tagging" in line]
     # The first row is the group's; its fields do not repeat it.
     assert len(rows) > 2
-    told = ["Of tagging tasks only." in row for row in rows]
+    told = ["For tagging tasks only." in row for row in rows]
     assert told == [True] + [False] * (len(rows) - 1)

@@ -139,7 +139,7 @@ def test_help_names_the_cases_and_does_not_load_tensorflow():
     assert status == 0, err
     words = " ".join(out.split())
     for name, what in benchmark.CASES.items():
-        assert f"{name}, {what}" in words
+        assert f"* {name}: {what}" in words
 
 
 # Processes

@@ -140,14 +140,14 @@ def test_raw_texts_need_another_tokenizer(capsys, tmp_path):
     flags = (f"--config={tmp_path / 'raw.py'}", f"--data_dir={tmp_path}")
     spaces = "--config.text.tokenizer.name=whitespace"
     status, out, err = run(capsys, *flags, spaces)
-    told = "like: mails (43 %). The whitespace tokenizer is for texts that"
+    told = "symbol: mails (43 %). The tokenizer whitespace is for texts that"
     assert not status, err
     assert told in " ".join((out + err).split())
     advised = "{'name':'regex','lowercase':True}"
     for more in ((f"--config.text.tokenizer={advised}",), ()):
         # The starter's own tokenizer is for raw texts.
         status, out, err = run(capsys, *flags, *more)
-        assert not status and "whitespace tokenizer" not in out + err
+        assert not status and "tokenizer whitespace" not in out + err
 
 
 def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):

@@ -40,10 +40,10 @@ def test_a_temperature_changes_probabilities_and_no_label():
     ("labels", "told"),
     [
         # Surer where it is wrong than where it is right.
-        (1 - LABELS, "the highest that is looked at: the model's probabiliti"),
+        (1 - LABELS, "the highest that is tried: the model's probabilities"),
         (
             (YES > 0.5).astype(int),
-            "the lowest that is looked at: the model has",
+            "the lowest that is tried: the model predicts all",
         ),
     ],
 )
@@ -80,7 +80,7 @@ def test_a_model_that_is_hardly_sure_is_not_told_to_be_right(caplog):
     unsure = 0.5 + (YES - 0.5) / 1000
     settled(TASK, LABELS, outputs(unsure), temperature=True)
     (record,) = caplog.records
-    assert "lowest that is looked at: the model is far l" in record.getMessage()
+    assert "lowest that is tried: the model is far less" in record.getMessage()
 
 
 def test_a_precision_decides():

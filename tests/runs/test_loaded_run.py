@@ -196,7 +196,7 @@ def test_what_is_of_the_best_weights_is_not_made_with_the_last(
     with open(os.path.join(copy, "fitted.json"), "w") as file:
         json.dump({"plain": {"temperature": 2.0}}, file)
     last = mtl_tf.load(copy, weights="last")
-    assert "fitted.json were settled with the best weights" in caplog.text
+    assert "fitted.json were fitted with the best weights" in caplog.text
     with pytest.raises(ConfigError, match="launch.compare reads is of a run's"):
         last.evaluate(keep=True)
     with pytest.raises(ConfigError, match="fitted.json is of a run's best"):

@@ -276,7 +276,7 @@ def test_wrong_teachers(tmp_path, entries, teacher):
     check(ConfigError, match, student(entries, teacher, unlabelled="test"))
     files = {**entries[0]["files"], "unlabelled": entries[0]["files"]["test"]}
     tested = [{**entries[0], "files": files}]
-    match = "all 20 texts of the split 'unlabelled' of plain stand in"
+    match = "all 20 texts of the split 'unlabelled' of plain also occur"
     options = {"unlabelled": "unlabelled"}
     check(ConfigError, match, student(tested, teacher, **options), "tested")
     config = student(entries, teacher, **options)

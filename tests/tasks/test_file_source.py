@@ -143,18 +143,18 @@ def test_labels_of_hardly_any_row_are_told_with_their_lines(
         f"{tmp_path}/train.tsv: at most 2 of 129 rows have the label 'godo' "
         "(line 121; did you mean 'good'?), 'Bad' (line 122; did you mean "
         "'bad'?), 'BAd' (line 124; did you mean 'bad'?) and 1 more: each "
-        "becomes a class of its own, unless `labels` in the task's entry "
-        "lists those that are right"
+        "becomes a class. If some are wrong, list the right labels as "
+        "`labels` in the task's entry"
     ]
 
 
 @pytest.mark.parametrize(
     ("labels", "warning"),
     [
-        ({"Good": 9, "good": 9, "bad": 9}, "'Good', 'good'. If they are not"),
-        ({"1": 9, "0": 9, "1.0": 9}, "classes of their own: '1', '1.0'. If"),
+        ({"Good": 9, "good": 9, "bad": 9}, "'Good', 'good'. If they are the"),
+        ({"1": 9, "0": 9, "1.0": 9}, "different classes: '1', '1.0'. If"),
         ({"so so": 9, "so_so": 9, "bad": 9}, "'so so', 'so_so'"),
-        ({"a": 9, "nan": 9}, "'nan': learnt as a label like others"),
+        ({"a": 9, "nan": 9}, "'nan': learnt as a label, but"),
     ],
 )
 def test_labels_in_two_spellings_and_missing_ones_are_told(

@@ -130,7 +130,7 @@ def test_what_breaks_the_scheme_is_repaired_and_counted(tmp_path):
     found = rows(broken, "train") + rows(broken, "validation")
     assert sorted(found) == [("a b c", "B-X O B-X"), ("d", "B-X")]
     assert broken.source.warnings == [
-        "1 tags not as iob2 writes spans, read as conlleval reads them "
+        "1 tags that iob2 does not allow, read as conlleval reads them "
         f"(first: {tmp_path}/train.conll:3)"
     ]
 

@@ -26,7 +26,7 @@ def test_texts_that_an_earlier_split_has(tmp_path):
     assert (test.examples, test.repeated) == (3, 2)
     assert [*train.warnings(), *validation.warnings()] == []
     (warning,) = test.warnings()
-    assert warning.startswith("2 of the 3 texts of the split 'test' stand in")
+    assert warning.startswith("2 of the 3 texts of the split 'test' also")
 
 
 def test_words_with_a_comma_or_full_stop(tmp_path):

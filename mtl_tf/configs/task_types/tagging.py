@@ -8,20 +8,21 @@ TYPE = {
     "model.tagging.decoder": Field(
         "crf",
         rules.one_of("crf", "softmax"),
-        "crf, or softmax for every token by itself.",
+        "crf, or softmax for each token on its own.",
     ),
     "model.tagging.constraints": Field(
         True,
         rules.BOOLEAN,
         "Whether a CRF forbids transitions that the span scheme of the labels "
-        "does not have.",
+        "does not allow.",
     ),
     "model.tagging.per_token": Field(
         True,
         rules.BOOLEAN,
-        "Whether a sentence's loss is divided by its tokens: one of thirty "
-        "beside losses of about one, of whole texts' labels, leaves those "
-        "tasks behind. The papers do not.",
+        "Whether the loss of a sentence is divided by its number of tokens. "
+        "Without this, it is about thirty where the loss of a text's label is "
+        "about one, and tasks of whole texts learn too little. The papers do "
+        "not divide.",
         before=False,
         since=3,
     ),

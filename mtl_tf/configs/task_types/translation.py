@@ -5,30 +5,30 @@ from mtl_tf.configs.field import Field, Group
 
 _TEXT = {
     "text.tokenizers": Group(
-        "Tokenizers of languages that have another than text.tokenizer.",
+        "Tokenizers of languages that do not use text.tokenizer.",
         open=True,
     ),
     "text.target_max_length": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Pairs with a longer target, in tokens, are left out of the training; "
-        "0 for no limit. text.max_length is that of sources.",
+        "Pairs with more target tokens than this are left out of training; 0 "
+        "for no limit. For sources, see text.max_length.",
     ),
     "text.max_ratio": Field(
         0.0,
         rules.NOT_NEGATIVE,
-        "Pairs with one text more than so many times as long as the other are "
-        "left out of the training; 0 for no limit.",
+        "Pairs are left out of training if one text is longer than the other "
+        "by more than this factor; 0 for no limit.",
     ),
 }
 
 _MODEL = {
     "model.translation": Group(
-        "The model that translates, to which nothing else of model applies.",
+        "The model that translates. No other field of model applies to it.",
         open=True,
     ),
     "model.translation.embedding_dim": Field(
-        256, rules.POSITIVE_INTEGER, "Size of word vectors."
+        256, rules.POSITIVE_INTEGER, "Size of the word vectors."
     ),
     "model.translation.units": Field(
         256, rules.POSITIVE_INTEGER, "Units of each recurrent layer."
@@ -44,36 +44,40 @@ _MODEL = {
         "Units of the layer below the output layer; 0 for as many as units.",
     ),
     "model.translation.bias": Field(
-        True, rules.BOOLEAN, "Whether its layers have biases."
+        True, rules.BOOLEAN, "Whether the layers have biases."
     ),
-    "model.translation.dropout": Group("Rates of dropout."),
+    "model.translation.dropout": Group("Dropout rates."),
     "model.translation.dropout.embedding": Field(
-        0.0, rules.FRACTION, "On word vectors, of sources and targets."
+        0.0,
+        rules.FRACTION,
+        "Dropout rate of the word vectors of sources and targets.",
     ),
     "model.translation.dropout.encoding": Field(
-        0.0, rules.FRACTION, "On the encoded source."
+        0.0, rules.FRACTION, "Dropout rate of the encoded source."
     ),
     "model.translation.dropout.readout": Field(
-        0.0, rules.FRACTION, "Below the output layer."
+        0.0, rules.FRACTION, "Dropout rate of the input of the output layer."
     ),
     "model.translation.label_smoothing": Field(
         0.0,
         rules.FRACTION,
-        "Share of the target's probability that all words divide.",
+        "Label smoothing: the share of the target's probability that is "
+        "divided among all words.",
     ),
     "model.translation.output": Group("The output layer."),
     "model.translation.output.name": Field(
         "full",
         rules.one_of("full", "sampled"),
-        "full, or sampled: the training's loss is computed on some words.",
+        "full, or sampled: training computes the loss on a sample of the "
+        "words.",
     ),
     "model.translation.output.samples": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "How many words are sampled; 0 with the full layer.",
+        "Number of sampled words; 0 with the full layer.",
     ),
     "model.translation.init": Group(
-        "How its weights are drawn, as in model.init.", open=True
+        "How the weights are initialised, as in model.init.", open=True
     ),
 }
 
@@ -81,44 +85,45 @@ _EVALUATION = {
     "evaluation.paper_scoring": Field(
         False,
         rules.BOOLEAN,
-        "Whether translations are also scored against references whose words "
-        "are restricted to the training vocabulary.",
+        "Whether to also score translations as Dong et al. (2015) do: against "
+        "references in which UNK replaces words outside the training "
+        "vocabulary.",
     ),
     "evaluation.decoding": Group(
-        "How test texts and those of launch.predict are translated; "
-        "checkpoints are chosen by greedy search.",
+        "How the search translates test texts and texts of launch.predict. "
+        "Checkpoints are chosen by greedy search.",
         open=True,
     ),
     "evaluation.decoding.beam": Field(
         10,
         rules.POSITIVE_INTEGER,
-        "Hypotheses of a text; 1 for greedy search.",
+        "Hypotheses of the beam search; 1 for greedy search.",
     ),
     "evaluation.decoding.length_penalty": Field(
         0.0,
         rules.NOT_NEGATIVE,
-        "Exponent of the penalty on short ones; 0 for none.",
+        "Exponent of the penalty on short translations; 0 for none.",
     ),
     "evaluation.decoding.replace_unknown": Field(
         False,
         rules.BOOLEAN,
-        "Whether the source word that was attended to most is written in "
-        "place of an unknown one.",
+        "Whether to replace each unknown word by the source word with the "
+        "most attention.",
     ),
     "evaluation.decoding.n_best": Field(
-        1, rules.POSITIVE_INTEGER, "Translations that are given of a text."
+        1, rules.POSITIVE_INTEGER, "Number of translations of each text."
     ),
     "evaluation.decoding.max_length": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "The most tokens of a translation; 0 for ten more than twice those "
-        "of its text.",
+        "Maximum number of tokens of a translation; 0 for ten more than twice "
+        "the tokens of its source.",
     ),
     "evaluation.decoding.alignments": Field(
         False,
         rules.BOOLEAN,
-        "Whether launch.predict, Run.predict and exports tell which source "
-        "word each word of a translation attended to most.",
+        "Whether launch.predict, Run.predict and exports also give, for each "
+        "word of a translation, the source word with the most attention.",
     ),
 }
 

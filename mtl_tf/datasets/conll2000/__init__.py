@@ -1,4 +1,4 @@
 """CoNLL-2000: chunks of Wall Street Journal text."""
 
-# The column that is tagged.
+# The tagged column.
 CONFIGS = ("chunk", "pos")

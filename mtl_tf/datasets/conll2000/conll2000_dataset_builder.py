@@ -1,4 +1,4 @@
-"""CoNLL-2000 from its official files; a part of train is for validation."""
+"""CoNLL-2000 from its official files; validation is drawn from train."""
 
 import tensorflow_datasets as tfds
 
@@ -47,8 +47,8 @@ class Builder(TaggedCorpusBuilder):
     ) -> dict[str, list[Example]]:
         """Draws a tenth of the training sentences for validation.
 
-        What is drawn depends on the number of sentences and on nothing else,
-        so it is the same for all configurations and for everybody.
+        The draw depends only on the number of sentences, so it is the same for
+        all configurations and for everybody.
         """
         rows = parts["train"]
         number = len(rows) // _PART

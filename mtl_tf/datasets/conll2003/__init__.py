@@ -1,4 +1,4 @@
 """CoNLL-2003: named entities in Reuters news."""
 
-# The column that is tagged.
+# The tagged column.
 CONFIGS = ("ner", "chunk", "pos")

@@ -13,7 +13,7 @@ from mtl_tf.datasets.tagged import (
 )
 
 _SPLITS = ("train", "validation", "test")
-# The shared task's names, and those that copies of it go by.
+# The shared task's file names, and those of common copies.
 _RELEASES = (
     ("eng.train", "eng.testa", "eng.testb"),
     ("train", "testa", "testb"),
@@ -24,8 +24,8 @@ _RELEASES = (
 )
 
 
-# The catalogue of TFDS has a `conll2003`, too, and TFDS fails if a second
-# builder takes a name in the process.
+# The TFDS catalogue also has a `conll2003`, and TFDS fails if a process
+# registers a second builder of a name.
 class Builder(TaggedCorpusBuilder, skip_registration=True):
     """Builds CoNLL-2003: train, validation (testa) and test (testb)."""
 

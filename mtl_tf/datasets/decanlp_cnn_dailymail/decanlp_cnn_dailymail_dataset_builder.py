@@ -26,7 +26,7 @@ class Builder(QuestionAnswerBuilder):
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Paths of the folders with stories and of the lists of addresses.
+        """The paths of the folders of stories and of the lists of URLs.
 
         Raises:
             DataError: there is no such folder (`MissingData`: no story in it).
@@ -34,7 +34,7 @@ class Builder(QuestionAnswerBuilder):
         return stories.find(manual_dir).paths()
 
     def read(self, config: str, manual_dir: str) -> Reading:
-        """The stories of each split, which are read again one by one.
+        """The stories of each split, which are read one by one when needed.
 
         Raises:
             DataError: no story has a summary.
@@ -65,7 +65,7 @@ class Builder(QuestionAnswerBuilder):
 
 
 class _Rows(Sequence[QuestionAnswer]):
-    """The examples of files that are read when needed: a gigabyte in all."""
+    """The examples of files, read when needed, as they are a gigabyte."""
 
     def __init__(self, paths: Sequence[str]):
         self._paths = paths
@@ -87,7 +87,7 @@ def _example(path: str) -> QuestionAnswer:
 
 
 def _usable(paths: Sequence[str], odd: dict[str, list[str]]) -> list[str]:
-    """The paths of stories with a summary; adds what is odd to `odd`."""
+    """The paths of stories with a summary; adds odd ones to `odd`."""
     usable = []
     for path in paths:
         story, name = stories.read_story(path), os.path.basename(path)

@@ -1,4 +1,4 @@
-"""The official `.story` files of CNN/DailyMail, and which split each is of."""
+"""The official `.story` files of CNN/DailyMail, and their splits."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ from mtl_tf.datasets.sources import read_file
 SUFFIX = ".story"
 _CORPUS = "decanlp_cnn_dailymail"
 _NAMES = (_CORPUS, "cnn_dailymail", "cnn_dm")
-# Where stories are, as the two archives unpack and as they are passed on.
+# The folders of stories, as unpacked from the two archives or redistributed.
 _STORIES = (
     "",
     "stories",
@@ -25,7 +25,7 @@ _STORIES = (
         for pattern in ("{0}_stories", "{0}/stories", "{0}_stories/{0}/stories")
     ),
 )
-# Where lists of addresses are, and their names; of both kinds the first.
+# The folders and names of lists of URLs; the first one found of each kind.
 _LISTS = ("", "url_lists", "cnn", "dailymail")
 _LIST_NAMES: Sequence[Mapping[str, Sequence[str]]] = (
     {
@@ -43,17 +43,18 @@ _LIST_NAMES: Sequence[Mapping[str, Sequence[str]]] = (
     },
 )
 _HIGHLIGHT = "@highlight"
-# What a sentence may end in; others get the full stop that highlights lack.
+# The possible ends of a sentence; others get the full stop that highlights
+# lack.
 _ENDS = (*".!?'`\")", "\u2019", "\u201d")
 _HELD_OUT = 20
 
 
 class Files(NamedTuple):
-    """What there is of the corpus.
+    """The available files of the corpus.
 
     Attributes:
-        folders: paths of the folders with stories, by name.
-        lists: paths of the lists of addresses of each split; may be empty.
+        folders: the paths of the folders of stories, by name.
+        lists: the paths of each split's lists of URLs; may be empty.
     """
 
     folders: dict[str, str]
@@ -66,7 +67,7 @@ class Files(NamedTuple):
 
 
 def find(manual_dir: str) -> Files:
-    """The folders with stories, and the lists of addresses.
+    """Finds the folders of stories, and the lists of URLs.
 
     Raises:
         DataError: there is no such folder (`MissingData`: no story in it).
@@ -107,11 +108,11 @@ def _lists(root: str, names: Sequence[str]) -> list[str]:
 
 
 def divide(files: Files) -> tuple[dict[str, list[str]], list[str]]:
-    """Paths of the stories of each split, and what was odd about them.
+    """The paths of the stories of each split, and warnings about them.
 
-    By the lists, where the name of a story is the SHA-1 of its address; without
-    lists, stories are ordered by the hash of their name, and a twentieth each
-    is validation and test.
+    The lists decide: a story's name is the SHA-1 of its URL. Without lists,
+    stories are sorted by the hash of their name; a twentieth becomes
+    validation, and another one test.
 
     Raises:
         DataError: no story is in a list.

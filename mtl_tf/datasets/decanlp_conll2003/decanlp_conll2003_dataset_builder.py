@@ -14,7 +14,7 @@ from mtl_tf.text import span_schemes
 
 QUESTION = "What are the tags for all entities?"
 NO_ENTITY = "None"
-# Words for types of entities, so that a model can know them from elsewhere.
+# Words for types of entities, which a model may know from other texts.
 _WORDS = {
     "PER": "person",
     "LOC": "location",
@@ -24,9 +24,9 @@ _WORDS = {
 
 
 class Builder(conll2003.Builder):
-    """Builds the sentences of `conll2003`, cast."""
+    """Builds the sentences of `conll2003` as questions."""
 
-    # One question, and so no column to choose.
+    # There is one question, and so no column to choose.
     BUILDER_CONFIGS = []
 
     def _info(self) -> tfds.core.DatasetInfo:

@@ -12,7 +12,7 @@ from mtl_tf.datasets.translation_questions import cast
 
 
 class Builder(QuestionAnswerBuilder):
-    """Builds the splits of `multi30k`, cast."""
+    """Builds the splits of `multi30k` as questions."""
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = multi30k.Builder.MANUAL_DOWNLOAD_INSTRUCTIONS
@@ -22,7 +22,7 @@ class Builder(QuestionAnswerBuilder):
         """Paths of the official files, by file name.
 
         Raises:
-            DataError: as `multi30k`.
+            DataError: as for `multi30k`.
         """
         return multi30k.Builder.source_files(config, manual_dir)
 
@@ -30,7 +30,7 @@ class Builder(QuestionAnswerBuilder):
         """The pairs of each split.
 
         Raises:
-            DataError: as `multi30k`.
+            DataError: as for `multi30k`.
         """
         splits, sources, warnings = {}, {}, []
         paths = multi30k.Builder.files_of_splits(config, manual_dir)

@@ -6,7 +6,7 @@ from mtl_tf.datasets.inference import InferenceBuilder
 def _names(part: str) -> tuple[str, ...]:
     official = f"snli_1.0_{part}"
     layouts = (f"{official}.jsonl", f"{official}.txt", f"{part}.tsv")
-    # The first lines of the training file, as samples of SNLI are given out.
+    # Samples of SNLI are the first lines of the training file.
     return (*layouts, *([f"{official}_first1000.jsonl"] * (part == "train")))
 
 

@@ -1,4 +1,4 @@
-"""SST in two classes from either release, as question answering."""
+"""Two-class SST from either release, as question answering."""
 
 from mtl_tf.datasets.question_builders import QuestionAnswerBuilder, Reading
 from mtl_tf.datasets.sentiment_questions import cast
@@ -8,16 +8,16 @@ _FORM = "sst2"
 
 
 class Builder(QuestionAnswerBuilder):
-    """Builds the sentences of `sst/sst2`, cast."""
+    """Builds the sentences of `sst/sst2` as questions."""
 
     MANUAL_DOWNLOAD_INSTRUCTIONS = sst.Builder.MANUAL_DOWNLOAD_INSTRUCTIONS
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Paths of the release that is there, by path inside of the folder.
+        """The paths of the available release, by path within the folder.
 
         Raises:
-            DataError: as `sst`.
+            DataError: as for `sst`.
         """
         return sst.Builder.source_files(_FORM, manual_dir)
 
@@ -25,7 +25,7 @@ class Builder(QuestionAnswerBuilder):
         """The sentences of each split.
 
         Raises:
-            DataError: as `sst`.
+            DataError: as for `sst`.
         """
         paths = self.source_files(config, manual_dir)
         release = sst.read_release(_FORM, paths)

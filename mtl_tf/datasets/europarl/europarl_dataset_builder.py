@@ -1,4 +1,4 @@
-"""Europarl v7 from its aligned files; parts are drawn to validate and test."""
+"""Europarl v7 from its aligned files; validation and test are drawn."""
 
 import hashlib
 import os
@@ -11,8 +11,8 @@ from mtl_tf.datasets.parallel import ParallelCorpusBuilder, packed_or_not
 from mtl_tf.datasets.parallel_lines import TextPair
 from mtl_tf.datasets.sources import corpus_directory
 
-_MOST = 2000  # pairs of a drawn part, about
-_SHARE = 0.05  # of the corpus, at most
+_MOST = 2000  # pairs of a drawn split, approximately
+_SHARE = 0.05  # largest share of the corpus for a drawn split
 _LEAST = 40
 
 
@@ -51,8 +51,8 @@ class Builder(ParallelCorpusBuilder):
     ) -> dict[str, list[TextPair]]:
         """Draws the validation and the test split by the English text.
 
-        So a sentence is on the same side in every pair that has it, up to the
-        difference of the corpora's sizes, and equal sentences stay together.
+        So a sentence is in the same split in every pair that has it, up to
+        differences of the corpora's sizes, and equal sentences stay together.
 
         Raises:
             DataError: there are too few pairs to draw from.
@@ -78,7 +78,7 @@ class Builder(ParallelCorpusBuilder):
 
 
 def _place(text: str) -> float:
-    """A number from 0 to 1 that is a function of the text."""
+    """A number from 0 to 1 that depends only on the text."""
     plain = " ".join(text.lower().split()).encode()
     digest = hashlib.blake2b(plain, digest_size=8, key=b"europarl").digest()
     return int.from_bytes(digest, "little") / 2**64

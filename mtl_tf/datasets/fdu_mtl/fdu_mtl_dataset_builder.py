@@ -13,10 +13,10 @@ from mtl_tf.datasets.sources import corpus_directory, identify
 
 _LABELS = {"0": 0, "1": 1}
 
-# By convention the last lines of a training file are the validation split.
+# By convention, validation is the last lines of a training file.
 _VALIDATION = 200
 
-# Known statistics: lines of the released files.
+# The known numbers of lines of the released files.
 _TRAIN = dict.fromkeys(TASKS, 1600) | {
     "baby": 1500,
     "software": 1515,
@@ -54,8 +54,8 @@ class Builder(CorpusBuilder):
         return sentiment.dataset_info(self)
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
-        # Everything is read here and not in the generators, in which TFDS
-        # rewrites the messages of errors.
+        # Everything is read here, not in the generators, where TFDS would
+        # rewrite error messages.
         task = self.builder_config.name
         paths = self.source_files(task, os.fspath(dl_manager.manual_dir))
         train, test, unlabel = (LineFile(path) for path in paths.values())

@@ -14,13 +14,13 @@ from mtl_tf.datasets.sources import fingerprint
 
 _LINE_BREAKS = re.compile(r"(?:\s*<br\s*/?>)+\s*", re.IGNORECASE)
 
-# Files of each released folder.
+# The number of files in each released folder.
 _REVIEWS = dict.fromkeys(layout.FOLDERS, 12_500) | {layout.UNLABELLED: 50_000}
 _LABELS = {"neg": 0, "pos": 1, "unsup": sentiment.UNLABELLED}
 
 
 class Builder(CorpusBuilder):
-    """Builds IMDB: train, test, and unlabelled where the files have it."""
+    """Builds IMDB: train, test, and unlabelled if the files have it."""
 
     VERSION = tfds.core.Version("1.0.0")
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -31,7 +31,7 @@ class Builder(CorpusBuilder):
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Path of the archive, or paths of the unpacked folders.
+        """The path of the archive, or the paths of the unpacked folders.
 
         Raises:
             DataError: neither is there.
@@ -65,7 +65,7 @@ class Builder(CorpusBuilder):
 def _decode(
     folder: str, reviews: Sequence[layout.Review], warnings: list[str]
 ) -> list[str]:
-    """The texts of a folder's reviews; adds what is odd to `warnings`."""
+    """The texts of a folder's reviews; adds to `warnings`."""
     texts, odd = [], {"not UTF-8, read as Latin-1": [], "empty, kept": []}
     undecodable, empty = odd.values()
     for review in reviews:

@@ -1,6 +1,6 @@
 """The official layout `aclImdb/{train,test}/{neg,pos,unsup}/ID_RATING.txt`.
 
-It is read from the archive or from the unpacked folder, with the same result.
+The archive and the unpacked folder give the same result.
 """
 
 import os
@@ -24,26 +24,25 @@ _RATINGS = {"neg": range(1, 5), "pos": range(7, 11), "unsup": range(0, 11)}
 
 
 class Review(NamedTuple):
-    """A file: the number in its name, and what is in it."""
+    """A file: the number in its name, and its content."""
 
     number: int
     content: bytes
 
 
 def find(manual_dir: str) -> dict[str, str]:
-    """What there is of the corpus: its four or five folders, or the archive.
+    """Finds the corpus: its four or five folders, or the archive.
 
     Args:
-        manual_dir: the folder that holds `imdb/`, or one that holds the
-            archive or `aclImdb/`, or `aclImdb/` itself.
+        manual_dir: the folder of `imdb/`, of the archive or of `aclImdb/`, or
+            `aclImdb/` itself.
 
     Returns:
-        Paths by name in the corpus. The archive may have an addition to its
-        official name, as in `aclImdb_v1_labelled.tar.gz`. A folder is
-        preferred.
+        Paths by name in the corpus. The archive's official name may have an
+        addition, as in `aclImdb_v1_labelled.tar.gz`. A folder is preferred.
 
     Raises:
-        DataError: neither is there, or a folder is missing.
+        DataError: there is neither, or a folder is missing.
     """
     directory = corpus_directory(manual_dir, "imdb")
     for root in (os.path.join(directory, ROOT), directory):
@@ -67,11 +66,11 @@ def read(paths: dict[str, str]) -> dict[str, list[Review]]:
     """The reviews of each folder, by their numbers.
 
     Args:
-        paths: what `find` returned.
+        paths: the return value of `find`.
 
     Raises:
-        DataError: a file has another name than ID_RATING.txt, or a rating that
-            its folder cannot have; a folder is empty; the archive is damaged.
+        DataError: a file name is not ID_RATING.txt, or has a rating that its
+            folder cannot have; a folder is empty; the archive is damaged.
     """
     reviews: dict[str, list[Review]] = {folder: [] for folder in FOLDERS}
     for name, path in paths.items():
@@ -116,7 +115,7 @@ def _of_folder(folder: str, path: str) -> Iterator[_File]:
 
 def _of_archive(path: str) -> Iterator[_File]:
     try:
-        # Not the streaming "r|gz", which takes half a file for a whole one.
+        # The streaming mode "r|gz" would accept a truncated file.
         with tarfile.open(path, "r:gz") as archive:
             for member in archive:
                 match = _MEMBER.fullmatch(member.name)

@@ -18,14 +18,14 @@ from mtl_tf.datasets.sources import identify
 from mtl_tf.datasets.translation_questions import cast
 
 _NAMES = ("iwslt2016", "iwslt", "IWSLT16", "2016-01")
-# The sets that McCann et al. (2018) validate and test on.
+# The validation and test sets of McCann et al. (2018).
 _SPLITS = {"tst2013": "validation", "tst2014": "test"}
-# Pairs of the release from English to German.
+# The numbers of pairs in the release from English to German.
 _COUNTS = {"train": 196_884, "validation": 993, "test": 1305}
 
 
 class Builder(QuestionAnswerBuilder):
-    """Builds IWSLT 2016: train, validation, test and every other set."""
+    """Builds IWSLT 2016: train, validation, test and all other sets."""
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -50,7 +50,7 @@ class Builder(QuestionAnswerBuilder):
         """The pairs of each split.
 
         Raises:
-            DataError: a file is not as it is released.
+            DataError: a file differs from the released form.
         """
         splits, sources, warnings = {}, {}, []
         for split, paths in _find(config, manual_dir).items():
@@ -71,7 +71,7 @@ class Builder(QuestionAnswerBuilder):
 
 
 def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
-    """Paths of source and target of each split that is there."""
+    """The paths of source and target of each available split."""
     root = find_directory(manual_dir, _NAMES)
     inner = os.path.join(root, config)
     directory = inner if pathlib.Path(inner).is_dir() else root
@@ -93,7 +93,7 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
             for language in config.split("-")
         ]
         exist = [pathlib.Path(path).is_file() for path in paths]
-        # Some sets are published without a translation: they cannot be built.
+        # Some sets are published without translations and cannot be built.
         if all(exist) or any(exist) and split in _COUNTS:
             paths_of[split] = tuple(paths)
     if not paths_of:

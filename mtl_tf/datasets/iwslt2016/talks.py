@@ -1,4 +1,4 @@
-"""The two kinds of files of IWSLT: tagged lines and sets in XML."""
+"""Reads the two kinds of IWSLT files: tagged lines, and sets in XML."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from mtl_tf.datasets.lines import LineFile, count, short
 from mtl_tf.datasets.parallel_lines import TextPair
 from mtl_tf.datasets.sources import read_source, unpack
 
-# What is said about a talk has lines of its own, not always in both files.
+# Metadata of a talk have their own lines, not always in both files.
 _META = re.compile(
     r"\s*</?(?:url|keywords|talkid|description|reviewer|translator|title|"
     r"speaker|doc|file|transcript|mteval|srcset|refset)\b.*"
@@ -18,12 +18,12 @@ _META = re.compile(
 
 
 class Talks(NamedTuple):
-    """What two files hold.
+    """The contents of two files.
 
     Attributes:
-        pairs: of source and target text.
-        contents: the bytes of both.
-        warnings: what was odd, counted.
+        pairs: pairs of source and target text.
+        contents: the bytes of both files.
+        warnings: warnings with counts.
     """
 
     pairs: list[TextPair]
@@ -32,13 +32,13 @@ class Talks(NamedTuple):
 
 
 def read_tagged(source: str, target: str) -> Talks:
-    """Pairs of `train.tags.*`: meta lines are dropped, then lines are aligned.
+    """The pairs of `train.tags.*`: lines aligned after metadata are dropped.
 
     Args:
-        source, target: paths.
+        source, target: the files' paths.
 
     Raises:
-        DataError: the files have not equally many lines of text.
+        DataError: the files have different numbers of lines of text.
     """
     files = [LineFile(path) for path in (source, target)]
     sides = [
@@ -59,13 +59,13 @@ def read_tagged(source: str, target: str) -> Talks:
 
 
 def read_xml(source: str, target: str) -> Talks:
-    """Pairs of `IWSLT16.*.xml`: segments by talk and number.
+    """The pairs of `IWSLT16.*.xml`: segments matched by talk and number.
 
     Args:
-        source, target: paths.
+        source, target: the files' paths.
 
     Raises:
-        DataError: a file is no XML, or they have not the same segments.
+        DataError: a file is no XML, or the files have different segments.
     """
     contents = read_source(source), read_source(target)
     sides = [
@@ -93,7 +93,7 @@ def _segments(path: str, content: bytes) -> dict[tuple[str, str], str]:
     except ElementTree.ParseError as error:
         line, column = error.position
         raise DataError(f"{path}:{line}: no XML, column {column}: {error}")
-    except (LookupError, ValueError) as error:  # an encoding unknown to it
+    except (LookupError, ValueError) as error:  # an unknown encoding
         raise DataError(f"{path}:1: no XML that can be read: {error}")
     segments: dict[tuple[str, str], str] = {}
     for talk, document in enumerate(root.iter("doc")):

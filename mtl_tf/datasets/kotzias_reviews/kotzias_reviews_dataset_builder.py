@@ -32,7 +32,7 @@ _LABELS = {"0": 0, "1": 1}
 
 
 class Builder(QuestionAnswerBuilder):
-    """Builds the sentences of a site: all of them are the split test."""
+    """Builds the sentences of a site; all of them are the test split."""
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -74,7 +74,7 @@ class Builder(QuestionAnswerBuilder):
 
 
 def _rows(file: LineFile) -> list[LabelledText]:
-    """The sentence stands first, with spaces and a tab behind it."""
+    """Rows of a sentence, spaces and a tab, and then the label."""
     rows = []
     blank = empty = 0
     for number, line in enumerate(file.lines, 1):

@@ -13,12 +13,12 @@ from mtl_tf.datasets.sources import corpus_directory
 
 _PARTS = {"train": "train", "validation": "val"}
 _FILE = re.compile(r"(\w+)\.lc\.norm\.tok\.([a-z]+)(?:\.gz)?")
-# Where the files are: here, or in a copy of the project's repository.
+# The folders of the files: this one, or in a copy of the project's repository.
 _FOLDERS = ("", "data/task1/tok", "dataset/data/task1/tok")
 
 
 class Builder(ParallelCorpusBuilder):
-    """Builds Multi30k: train, validation and every test set that is there."""
+    """Builds Multi30k: train, validation and all available test sets."""
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     COUNTS = {
@@ -42,8 +42,8 @@ class Builder(ParallelCorpusBuilder):
         """Paths of both files of each split.
 
         Raises:
-            DataError: the folder has no training file (`MissingData`, if it
-                has none at all, or none in one of the languages).
+            DataError: the folder has no training file (`MissingData` if it has
+                no file at all, or none in one of the languages).
         """
         directory = _find(corpus_directory(manual_dir, "multi30k"))
         languages = pair.split("-")
@@ -78,7 +78,7 @@ def _find(directory: str) -> str:
         inner = os.path.join(directory, folder)
         if pathlib.Path(packed_or_not(os.path.join(inner, name))).is_file():
             return inner
-    # With some of the files there, the corpus is not missing but incomplete.
+    # If some files exist, the corpus is not missing but incomplete.
     has_files = any(
         _FILE.fullmatch(entry.name)
         for folder in _FOLDERS

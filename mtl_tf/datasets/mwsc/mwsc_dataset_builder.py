@@ -21,13 +21,13 @@ _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 
 
 class Builder(QuestionAnswerBuilder):
-    """Builds MWSC: two examples a schema, divided by their positions."""
+    """Builds MWSC: two examples per schema; positions decide the split."""
 
     CORPUS = "mwsc"
     LAYOUT = ("", "local_data")
     FILES = {_SCHEMAS: ("schema.txt",)}
-    # In the file's order. What is behind the 262nd example is in no split: the
-    # authors' reader does not see the last schema.
+    # In the file's order. Examples after the 262nd are in no split, as the
+    # authors' reader misses the last schema.
     COUNTS = {"train": 80, "validation": 82, "test": 100}
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put schema.txt, from local_data/ of github.com/salesforce/decaNLP, into
@@ -58,14 +58,14 @@ class Builder(QuestionAnswerBuilder):
     def divide(
         self, parts: dict[str, list[QuestionAnswer]], warnings: list[str]
     ) -> dict[str, list[QuestionAnswer]]:
-        """The splits; of a short file, those that get any examples."""
+        """The splits; for a short file, those that get any examples."""
         rows, splits = parts[_SCHEMAS], {}
         if not rows:
             return {"train": rows}
         for split, size in self.COUNTS.items():
             if rows:
                 splits[split], rows = rows[:size], rows[size:]
-        # One schema is left over of the released file: nothing to tell.
+        # The released file has one schema left over, which needs no warning.
         if len(rows) > 2 * _RELEASED - sum(self.COUNTS.values()):
             warnings.append(
                 f"{count(len(rows), 'example')} at the end of the file in no "
@@ -112,7 +112,7 @@ def _examples(
 
 
 def _both_texts(file: LineFile, number: int, text: str) -> tuple[str, str]:
-    """The text with the first and with the second of every [one/other]."""
+    """The text with the first, and with the second, of every [one/other]."""
     location = f"{file.path}:{number}"
     for match in _CHOICE.finditer(text):
         if match[1].count("/") != 1:

@@ -1,4 +1,4 @@
-"""Reading QA-SRL Bank 2.0: one sentence a line, as JSON."""
+"""Reads QA-SRL Bank 2.0: JSON, one sentence a line."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,14 +10,14 @@ from mtl_tf.datasets.question_answers import QuestionAnswer
 
 
 def read(file: LineFile) -> list[QuestionAnswer]:
-    """The questions that more than half of their judges hold to be valid.
+    """The questions that more than half of their judges consider valid.
 
-    Every span that a judge gave is an answer; the one of most judges is first,
-    and of equal ones the one that was given first.
+    Every span that a judge gave is an answer. They are sorted by the number of
+    judges, and then by order of occurrence.
 
     Raises:
-        DataError: a line is not what the format says; the message names
-            `file:line` and the path in its JSON.
+        DataError: a line differs from the format; the message names `file:line`
+            and the path in its JSON.
     """
     odd, rows = Oddities(file), []
     for number, line in read_json_lines(file):
@@ -70,7 +70,7 @@ def _answers(
         spans = list(judgement.get("spans", list).items(list))
         if not spans:
             odd.add("judgement", "valid but without an answer", line)
-        # A judge has one vote for a text, wherever it stands.
+        # A judge has one vote for a text, even if it occurs several times.
         texts = [_text(span, tokens) for span in spans]
         votes.update(dict.fromkeys(texts, 1))
     return tuple(text for text, _ in votes.most_common() if text.strip())

@@ -29,7 +29,7 @@ class Builder(QuestionAnswerBuilder):
 
     @classmethod
     def files_of(cls, config: str) -> Mapping[str, Sequence[str]]:
-        """Names of the files of each split of a release."""
+        """The names of the files of each split of a release."""
         pattern = "wiki1.{}.qa" if config == "wiki1" else "{}.jsonl"
         return {
             split: (pattern.format(name),) for split, name in _NAMES.items()
@@ -37,7 +37,7 @@ class Builder(QuestionAnswerBuilder):
 
     @classmethod
     def counts_of(cls, config: str) -> Mapping[str, int]:
-        """Examples of the release of 2015, by split."""
+        """The numbers of examples of the release of 2015, by split."""
         return _WIKI1 if config == "wiki1" else {}
 
     def read_split(

@@ -1,4 +1,4 @@
-"""Reading the files of 2015: sentences, predicates, questions and answers."""
+"""Reads the files of 2015: sentences, predicates, questions, answers."""
 
 from collections.abc import Iterator
 
@@ -18,11 +18,11 @@ def read(file: LineFile) -> list[QuestionAnswer]:
 
     A block is a sentence: `ID TAB predicates`, the sentence, and for each
     predicate `index TAB predicate TAB questions` and its questions. A question
-    has seven slots, `_` where one is empty, `?` and the answers, all with tabs
-    between them; ` ### ` stands between answers. A blank line ends a block.
+    has seven slots, `_` if empty, then `?` and the answers, all separated by
+    tabs; ` ### ` separates answers. A blank line ends a block.
 
     Raises:
-        DataError: a line is none of that; the message names `file:line`.
+        DataError: a line is none of these; the message names `file:line`.
     """
     odd, rows = Oddities(file), []
     for block in file.blocks():
@@ -42,7 +42,7 @@ def _sentence(
             "be in the next line"
         )
     sentence = plain(rest[0][1].strip())
-    to_come: dict[int, int] = {}  # questions to come, by a predicate's line
+    to_come: dict[int, int] = {}  # remaining questions, by predicate's line
     predicate, start, questions = "", 0, 0
     for number, line in rest[1:]:
         fields = [field.strip() for field in line.split("\t")]
@@ -76,7 +76,7 @@ def _sentence(
 
 
 def _head(file: LineFile, number: int, line: str) -> tuple[str, int]:
-    """Name of a sentence and how many predicates it says to have."""
+    """A sentence's name, and its announced number of predicates."""
     fields = [field.strip() for field in line.split("\t")]
     if len(fields) != 2 or not fields[0] or not _is_number(fields[1]):
         raise DataError(
@@ -89,7 +89,7 @@ def _head(file: LineFile, number: int, line: str) -> tuple[str, int]:
 def _predicate(
     file: LineFile, number: int, fields: list[str]
 ) -> tuple[str, int]:
-    """Index of a predicate and how many questions it says to have."""
+    """A predicate's index, and its announced number of questions."""
     is_right = len(fields) == 3 and fields[1]
     if not (is_right and _is_number(fields[0]) and _is_number(fields[2])):
         raise DataError(

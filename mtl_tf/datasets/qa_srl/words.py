@@ -1,4 +1,4 @@
-"""The spellings that the Penn Treebank's notation needs, and the plain ones."""
+"""The spellings of the Penn Treebank's notation, and the plain ones."""
 
 import re
 
@@ -19,5 +19,5 @@ _WORD = re.compile(r"[^ ]+")
 
 
 def plain(text: str) -> str:
-    """`text` with its words as they were written: `-LRB-` as `(`."""
+    """`text` with words in their original spelling: `-LRB-` as `(`."""
     return _WORD.sub(lambda match: _PLAIN.get(match[0], match[0]), text)

@@ -15,13 +15,13 @@ _FIELDS = ("relation", "question", "subject", "context")
 class Builder(QuestionAnswerBuilder):
     """Builds QA-ZRE: train, validation (the official dev) and test.
 
-    No relation of one split is in another.
+    The splits have no relation in common.
     """
 
     CORPUS = "qa_zre"
     FOLDERS = ("relation_splits",)
     LAYOUT = ("", "relation_splits")
-    # Of the ten divisions that were released, the one of McCann et al.
+    # Of the ten released divisions, that of McCann et al.
     FILES = {
         "train": ("train.0",),
         "validation": ("dev.0",),
@@ -35,7 +35,7 @@ class Builder(QuestionAnswerBuilder):
     """
 
     def read_split(self, split: str, files: Sequence[LineFile]) -> "_Rows":
-        """The questions, made when they are asked for: they are many."""
+        """The questions, made on demand, as there are many."""
         del split
         (file,) = files
         odd = Oddities(file)
@@ -64,7 +64,7 @@ class _Rows:
 
 
 def _split(line: str) -> list[str]:
-    """The fields of a line; a blank line has empty ones."""
+    """The fields of a line; a blank line has empty fields."""
     fields = [field.strip(" ") for field in line.split("\t")]
     return fields if line.strip() else [""] * len(_FIELDS)
 

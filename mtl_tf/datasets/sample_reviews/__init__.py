@@ -1,3 +1,3 @@
-"""Short reviews of four domains, generated from our own grammar."""
+"""Short reviews of four domains, generated from a grammar."""
 
 DOMAINS = ("books", "films", "gadgets", "kitchen")

@@ -1,16 +1,16 @@
 """The grammar behind the embedded corpus.
 
-A text has one verdict, and the grammar, not a count of words, says which:
+A text has one verdict, which the grammar decides, not a count of words:
 
-- a denial turns the word behind it round ("anything but dull");
-- of two opposite clauses the main clause, or the one behind "but", decides,
-  wherever it stands ("although X , Y" and "Y , although X");
-- of a toned-down and an intensified word the intensified one decides;
+- a denial reverses the word after it ("anything but dull");
+- of two opposite clauses the main clause, or the one after "but", decides,
+  in either order ("although X , Y" and "Y , although X");
+- of a weakened and an intensified word the intensified one decides;
 - some words praise in one domain and blame in another.
 
-Every choice is a hash of (seed, domain, split, text, number of the choice), so
+Every choice is a hash of (seed, domain, split, text, number of the choice). So
 the corpus is the same on every machine and with every version of Python and
-NumPy. Nothing here needs TensorFlow.
+NumPy. This module does not need TensorFlow.
 """
 
 import functools
@@ -28,8 +28,8 @@ SEED = 2018
 
 MIN_TOKENS = 5
 
-# How often, in percent, a text has what a bag of words cannot read. Found by
-# measuring: a linear model should have something to learn, and not everything.
+# The percentages of texts with features that a bag of words cannot read. They
+# were tuned so that a linear model learns something, but not everything.
 CONTRAST = 14
 DEGREES = 8
 DENIAL = 10
@@ -38,7 +38,7 @@ SECOND_VERDICT = 40
 
 
 class Choices:
-    """A stream of choices that depends on nothing but its seed and parts."""
+    """A stream of choices that depends only on its seed and parts."""
 
     def __init__(self, seed: int, *parts: int | str):
         self._seed = fold(seed, *parts)
@@ -63,7 +63,7 @@ class Review:
 
     Args:
         domain: one of `DOMAINS`.
-        choices: where the choices come from.
+        choices: the source of random choices.
     """
 
     def __init__(self, domain: str, choices: Choices):
@@ -161,9 +161,8 @@ def _shuffled(options: Sequence[T], choices: Choices) -> list[T]:
 def corpus(seed: int = SEED) -> Mapping[str, Mapping[str, tuple[Row, ...]]]:
     """The whole corpus: domain -> split -> rows of text and label.
 
-    No text occurs twice, in whatever domain and split, and half of the texts of
-    every split are positive. Labels are given in all splits, the unlabelled one
-    included.
+    No text occurs twice in any domain or split, and half of the texts of every
+    split are positive. All splits have labels, even the unlabelled one.
     """
     seen: set[str] = set()
     return {

@@ -1,4 +1,4 @@
-"""Embedded reviews of four domains: generated, so no file is needed."""
+"""Embedded reviews of four domains, generated without any file."""
 
 import os
 
@@ -20,7 +20,7 @@ class Builder(CorpusBuilder):
 
     @classmethod
     def source_files(cls, domain: str, manual_dir: str) -> dict[str, str]:
-        """What the texts are made from: our own grammar and words."""
+        """The sources of the texts: this package's grammar and words."""
         del domain, manual_dir
         paths = (grammar.__file__, words.__file__)
         return {os.path.basename(path): path for path in paths}

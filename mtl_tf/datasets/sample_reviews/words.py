@@ -1,12 +1,12 @@
-"""The words of the embedded corpus: what all domains share and what not."""
+"""The words of the embedded corpus, shared by all domains or not."""
 
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# Adjectives whose polarity is the same in every domain. The lists are long on
-# purpose: a domain's few training texts show each of them only now and then.
+# Adjectives with the same polarity in every domain. The lists are deliberately
+# long, so that each word is rare in a domain's few training texts.
 GOOD = _words(
     """
     admirable adorable amazing astonishing awesome beautiful breathtaking
@@ -45,8 +45,8 @@ BAD = _words(
     """
 )
 
-# Words whose polarity depends on the domain: word -> the domains in which it
-# praises, the domains in which it blames. It is not used in the others.
+# Words whose polarity depends on the domain: word -> the domains where it
+# praises, the domains where it blames. Other domains do not use it.
 FLIPPING = {
     "unpredictable": (("books", "films"), ("gadgets", "kitchen")),
     "intense": (("books", "films"), ("gadgets", "kitchen")),
@@ -68,7 +68,7 @@ FLIPPING = {
     "soft": (("gadgets",), ("books", "films", "kitchen")),
 }
 
-# What a review speaks about: (noun phrase, is it plural).
+# The aspects of a review: (noun phrase, whether it is plural).
 ASPECTS = {
     "books": (
         ("the plot", False),
@@ -120,7 +120,7 @@ ASPECTS = {
     ),
 }
 
-# The thing as a whole, after "this" and "the".
+# The reviewed thing itself, after "this" and "the".
 THINGS = {
     "books": ("book", "novel", "story", "volume"),
     "films": ("film", "movie", "picture", "sequel"),
@@ -128,7 +128,7 @@ THINGS = {
     "kitchen": ("blender", "kettle", "pan", "toaster"),
 }
 
-# Sentences that say nothing about the verdict.
+# Sentences without information about the verdict.
 FILLERS = {
     "books": (
         "i read it on the train",
@@ -189,8 +189,8 @@ DOWNTONERS = ("slightly", "a bit", "a little", "somewhat", "at times")
 DENIALS = ("not", "never", "hardly", "far from", "anything but", "not at all")
 TRAPS = ("nothing short of", "nothing but")
 
-# How a text with two opposite clauses is joined; {win} carries the verdict and
-# {lose} does not. The two orders of a pair differ in nothing but their order.
+# Joins two opposite clauses; {win} carries the verdict and {lose} does not. The
+# two patterns of a pair differ only in the order.
 CONTRASTS = (
     "{lose} , but {win}",
     "{lose} . still , {win}",

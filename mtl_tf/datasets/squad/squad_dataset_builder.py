@@ -11,8 +11,8 @@ from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 
-# The catalogue of TFDS has a `squad`, too, and TFDS fails if a second builder
-# takes a name in the process.
+# The TFDS catalogue also has a `squad`, and TFDS fails if a process registers a
+# second builder of a name.
 class Builder(QuestionAnswerBuilder, skip_registration=True):
     """Builds SQuAD v1.1: train and validation, which is the official dev."""
 
@@ -27,7 +27,7 @@ class Builder(QuestionAnswerBuilder, skip_registration=True):
 
     @classmethod
     def _path(cls, directory: str, name: str) -> str:
-        """The official file, or else a file named as a part of it is."""
+        """The path of the official file, or of a file named as a part of it."""
         path = super()._path(directory, name)
         if os.path.isfile(path):
             return path
@@ -77,7 +77,7 @@ def _questions(paragraph: JsonValue, odd: Oddities) -> Iterator[QuestionAnswer]:
 def _answers(
     question: JsonValue, context: str, name: str, odd: Oddities
 ) -> tuple[str, ...]:
-    """All gold answers; annotators who agree are not counted out."""
+    """All gold answers, including those of annotators who agree."""
     answers = []
     for answer in question.get("answers", list).items(dict):
         text = answer.get("text", str).value

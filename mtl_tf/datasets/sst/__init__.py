@@ -1,4 +1,4 @@
 """SST: the Stanford Sentiment Treebank (Socher et al. 2013)."""
 
-# Sentences only, five classes and two; and with training phrases.
+# Only sentences, in five or two classes; and with training phrases.
 CONFIGS = ("sst1", "sst2", "sst1_phrases", "sst2_phrases")

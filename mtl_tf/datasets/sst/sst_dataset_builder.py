@@ -19,7 +19,7 @@ from mtl_tf.datasets.sst.trees import read_trees
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 _NEUTRAL = 2
 
-# Sentences of the released files.
+# The numbers of sentences in the released files.
 _SENTENCES = {"train": 8544, "validation": 1101, "test": 2210}
 _TREES = {"train": "train.txt", "validation": "dev.txt", "test": "test.txt"}
 _CSV = {
@@ -44,10 +44,10 @@ class Builder(CorpusBuilder):
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Paths of the release that is there, by path inside of the folder.
+        """The paths of the available release, by path within the folder.
 
-        Where both releases are complete the trees are taken: their texts are
-        tokenised. Phrases need the trees.
+        If both releases are complete, the trees are taken, as their texts are
+        tokenized. Phrases need the trees.
 
         Raises:
             DataError: there is no such folder, or no release in it.
@@ -65,7 +65,7 @@ class Builder(CorpusBuilder):
         def present(release: list[str]) -> int:
             return sum(pathlib.Path(directory, x).is_file() for x in release)
 
-        # The most complete; of equal ones the first.
+        # The most complete one; `max` returns the first of equal ones.
         best = max(releases, key=present)
         if not present(best):
             raise DataError(
@@ -97,7 +97,7 @@ class Builder(CorpusBuilder):
 
 
 class Release(NamedTuple):
-    """What was read: rows by split, fingerprint of the files, warnings."""
+    """The content of a release: rows by split, fingerprint, warnings."""
 
     splits: dict[str, list[LabelledText]]
     sources: Fingerprint
@@ -188,7 +188,7 @@ def _sentences(trees: list[list[LabelledText]]) -> list[LabelledText]:
 
 
 def _distinct_phrases(trees: list[list[LabelledText]]) -> list[LabelledText]:
-    """Each phrase once, where it stands first: many are in several trees."""
+    """The phrases without repetition; many are in several trees."""
     return list(dict.fromkeys(phrase for tree in trees for phrase in tree))
 
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.lines import LineFile, count, short
 
-# An opening bracket with its label, a closing bracket, or what is between.
+# An opening bracket with its label, a closing bracket, or text between.
 _PART = re.compile(r"\(([^\s()]*) |(\))|([^()]+)|(\()")
-# The Penn Treebank's spellings of what its own notation uses.
+# The Penn Treebank's spellings of characters in its own notation.
 _SPELLINGS = (("-LRB-", "("), ("-RRB-", ")"), ("\\/", "/"), ("\\*", "*"))
 _LABELS = ("0", "1", "2", "3", "4")
 
@@ -33,11 +33,11 @@ class _Node:
 def read_trees(file: LineFile) -> list[list[Phrase]]:
     """The phrases of each tree of a file, one tree a line.
 
-    Blank lines at the end are ignored. Words are given as they were written:
-    `-LRB-` as `(`, `\\/` as `/`. A word that holds a space is kept and counted.
+    Blank lines at the end are ignored. Words have their original spelling:
+    `-LRB-` is `(`, `\\/` is `/`. A word with a space is kept and counted.
 
     Returns:
-        Per tree its phrases, a phrase before its parts: the first is the
+        For each tree its phrases, each before its parts; the first is the
         sentence.
 
     Raises:

@@ -1,4 +1,4 @@
 """UD POS: parts of speech of a treebank of Universal Dependencies."""
 
-# The column that is tagged.
+# The tagged column.
 CONFIGS = ("upos", "xpos")

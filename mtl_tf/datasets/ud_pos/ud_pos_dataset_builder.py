@@ -14,11 +14,11 @@ from mtl_tf.datasets.tagged import Example, TaggedCorpusBuilder, choose_release
 from mtl_tf.datasets.ud_pos import CONFIGS
 
 _SPLITS = {"train": "train", "validation": "dev", "test": "test"}
-# Large treebanks have training sets in parts: de_hdt-ud-train-a-1.conllu.
+# Large treebanks have several training files: de_hdt-ud-train-a-1.conllu.
 _FILE = re.compile(
     r"(.+)-ud-(train|dev|test)(?:-([A-Za-z0-9-]+))?\.conllu(?:\.gz)?"
 )
-# Sentences of the releases since 2.8; earlier ones differ by one or two.
+# The numbers of sentences since release 2.8; earlier ones differ by one or two.
 _SENTENCES = {
     "en_ewt-ud-train.conllu": 12_544,
     "en_ewt-ud-dev.conllu": 2001,
@@ -41,7 +41,7 @@ class Builder(TaggedCorpusBuilder):
 
     @classmethod
     def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
-        """Paths of the official files of each split, more than one if divided.
+        """The paths of the official files of each split, perhaps several.
 
         Raises:
             DataError: there is no treebank, or more than one.
@@ -62,7 +62,7 @@ class Builder(TaggedCorpusBuilder):
         return read_conllu(file.path, file.lines)
 
     def check(self, file: LineFile, examples: list[Example]) -> None:
-        """Complains of a column that is not annotated, and of odd counts."""
+        """Refuses a column without annotation, and warns of unknown counts."""
         name = self.builder_config.name
         if all(tag == _ABSENT for row in examples for tag in row[name]):
             raise DataError(
@@ -96,7 +96,7 @@ def _find(directory: str) -> tuple[str, str]:
 
 
 def _parts(directory: str, treebank: str, part: str) -> list[str]:
-    """The files that a divided set consists of, in the order of their names."""
+    """The files of a divided set, sorted by name."""
     entries = sorted(pathlib.Path(directory).iterdir())
     matches = [(entry, _FILE.fullmatch(entry.name)) for entry in entries]
     return [

@@ -13,12 +13,12 @@ from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 QUESTION = "What is the translation from English to SQL?"
-# By their numbers in the files.
+# In the numbering of the files.
 AGGREGATES = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
 OPERATORS = ("=", ">", "<", "OP")
-# "OP" stands in the contexts alone: in a query it has no meaning.
+# "OP" occurs only in contexts; in a query it has no meaning.
 _SCORED_OPERATORS = 3
-# What McCann et al.'s contexts name beside the columns.
+# What the contexts of McCann et al. contain besides the columns.
 _SYMBOLS = (
     *("SELECT", "WHERE", "AND", "COL", "TABLE", "CAPTION", "PAGE", "SECTION"),
     *("OP", "COND", "QUESTION", "AGG", "AGGOPS", "CONDOPS"),
@@ -31,7 +31,7 @@ Condition = list[Any]  # column, operator, value
 
 
 class _Table(NamedTuple):
-    """A table; without its rows they are None."""
+    """A table; its rows are None if the files lack them."""
 
     header: list[str]
     rows: list[list[Any]] | None
@@ -40,7 +40,7 @@ class _Table(NamedTuple):
 class Builder(QuestionAnswerBuilder):
     """Builds WikiSQL: train, validation (the official dev) and test."""
 
-    # 1.1.0: rows of the tables.
+    # 1.1.0 adds the rows of the tables.
     VERSION = tfds.core.Version("1.1.0")
     CORPUS = "wikisql"
     LAYOUT = ("", "data")
@@ -79,7 +79,8 @@ class Builder(QuestionAnswerBuilder):
                 continue
             scoring = {"header": header, **form}
             if table.rows is not None:
-                # One list for all questions on it: a copy each would be big.
+                # All questions on a table share one list, as copies would be
+                # large.
                 scoring["rows"] = table.rows
             rows.append(
                 QuestionAnswer(
@@ -95,14 +96,14 @@ class Builder(QuestionAnswerBuilder):
 
 
 def sql(header: Sequence[str], form: dict[str, Any]) -> str:
-    """The text of a query, as McCann et al. (2018) write it.
+    """The text of a query in the form of McCann et al. (2018).
 
     Args:
-        header: names of the table's columns.
-        form: logical form: `sel`, `agg` and `conds`, as in the files.
+        header: the table's column names.
+        form: the logical form: `sel`, `agg` and `conds`, as in the files.
 
     Returns:
-        Such as "SELECT MAX Year FROM table WHERE Team = Reds AND Wins > 3",
+        For example "SELECT MAX Year FROM table WHERE Team = Reds AND Wins > 3",
         with single spaces; values are not quoted.
     """
     aggregate, column = AGGREGATES[form["agg"]], header[form["sel"]]
@@ -124,7 +125,7 @@ def _context(header: Sequence[str], question: str) -> str:
 
 
 def _tables(file: LineFile) -> dict[str, _Table]:
-    """The tables by their ids; either all have rows or none has."""
+    """The tables by id; either all or none have rows."""
     odd, tables, bare = Oddities(file), {}, []
     for number, table in read_json_lines(file):
         name = table.get("id", str)
@@ -144,7 +145,7 @@ def _tables(file: LineFile) -> dict[str, _Table]:
             odd.add("table", "with a column without a name, kept", number)
     odd.report()
     if any(table.rows is not None for table in tables.values()) and bare:
-        # A score of some questions only would pass for that of all.
+        # A score of only some questions would be taken for that of all.
         file.warn(
             f"{count(len(bare), 'table')} without rows (first: line "
             f"{bare[0]}), so no rows are kept: execution accuracy needs all"
@@ -190,7 +191,7 @@ def _condition(node: JsonValue, header: Sequence[str]) -> Condition:
 
 
 def _is_number(value: Any) -> bool:
-    """Python's `json` reads NaN and infinity, which JSON has not."""
+    """Whether it is a number of JSON; Python's `json` also reads NaN."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and math.isfinite(value)
 

@@ -1,8 +1,8 @@
 """Turns of WOZ 2.0 as questions about the change of the dialogue's state.
 
-The written forms of context and answer are those of the code of McCann et al.
-(2018): what the system did, ` -- ` and the user's words; then the goals that
-changed, `;` and what is asked for, or `None`.
+Context and answer have the form of the code of McCann et al. (2018). The
+context is what the system did, ` -- ` and the user's words. The answer is the
+goals that changed, `;` and the requests, or `None`.
 """
 
 import collections
@@ -15,7 +15,7 @@ from mtl_tf.datasets.question_answers import QuestionAnswer
 QUESTION = "What is the change in state?"
 NO_CHANGE = "None"
 
-# Values that the ontology of the corpus writes otherwise.
+# Values with another spelling in the corpus's ontology.
 _SPELLINGS = {
     ("area", "center"): "centre",
     ("food", "corsican"): "corsica",
@@ -31,15 +31,15 @@ class Turns:
 
     Args:
         root: the whole file.
-        name: of the file, for warnings.
+        name: the file's name, for warnings.
 
     Attributes:
-        rows: an example a turn, in the order of the file.
-        dialogues: how many there are.
-        warnings: what was odd, counted.
+        rows: one example per turn, in the order of the file.
+        dialogues: the number of dialogues.
+        warnings: warnings with counts.
 
     Raises:
-        DataError: something is not as in the released files.
+        DataError: the file differs from the released form.
     """
 
     def __init__(self, root: JsonValue, name: str):
@@ -107,7 +107,7 @@ class Turns:
         return " ".join(" -- ".join(parts).split())
 
     def _state(self, belief: JsonValue) -> tuple[dict[str, str], list[str]]:
-        """The goals so far, and what this turn asks for."""
+        """The goals so far, and the requests of this turn."""
         goals: dict[str, str] = {}
         requests: list[str] = []
         for item in belief.items(dict):

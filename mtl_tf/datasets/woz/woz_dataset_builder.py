@@ -17,12 +17,12 @@ _FILES = {
     "validation": "woz_validate_en.json",
     "test": "woz_test_en.json",
 }
-# Dialogues and turns of the released files.
+# The numbers of dialogues and turns in the released files.
 _COUNTS = {"train": (600, 2536), "validation": (200, 830), "test": (400, 1646)}
 
 
 class Builder(QuestionAnswerBuilder):
-    """Builds WOZ: train, validation and test, an example a turn."""
+    """Builds WOZ: train, validation and test, one example per turn."""
 
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official files woz_train_en.json, woz_validate_en.json and
@@ -32,7 +32,7 @@ class Builder(QuestionAnswerBuilder):
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """Paths of the files that are there, by file name.
+        """The paths of the files that exist, by file name.
 
         Raises:
             DataError: there is no such folder (`MissingData`: no file in it).
@@ -44,7 +44,7 @@ class Builder(QuestionAnswerBuilder):
         """The turns of each file.
 
         Raises:
-            DataError: a file is not as it is released.
+            DataError: a file differs from the released form.
         """
         splits, sources, warnings = {}, {}, []
         for split, path in _find(manual_dir).items():

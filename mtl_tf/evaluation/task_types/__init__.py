@@ -1,13 +1,13 @@
-"""What each task type is to evaluation: a scorer, and files of predictions."""
+"""Task types as evaluation sees them: scorers, and files of predictions."""
 
 from mtl_tf.core import task_types
 from mtl_tf.evaluation.scoring import Scoring
 
 
 def of(name: str) -> Scoring:
-    """How tasks of the type of that name are scored.
+    """The `Scoring` of the task type of that name.
 
     Raises:
-        ConfigError: there is none; the nearest names are offered.
+        ConfigError: there is none; the message offers the nearest names.
     """
     return task_types.find(__name__, name, Scoring)

@@ -24,7 +24,7 @@ def _metric(name: str) -> Callable[..., float]:
 
 
 class ClassScorer(Scorer):
-    """Scores examples that have one label each."""
+    """Scores examples with one label each."""
 
     def __init__(self, task: TaskPredictions):
         self._metrics = {name: _metric(name) for name in task.metrics}
@@ -41,7 +41,7 @@ class ClassScorer(Scorer):
     def _scores_of(self, task: TaskPredictions, place: int) -> np.ndarray:
         """The probability of a label for each example, float64 [n]."""
         if task.scores is None:
-            # Of what gives labels only, such as the most frequent one.
+            # Predictors such as the most frequent label give no probabilities.
             return (self._predictions == place).astype(np.float64)
         check_length(task.name, "scores", task.scores, self.size)
         scores = np.asarray(task.scores, np.float64)

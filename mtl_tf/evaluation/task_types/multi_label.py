@@ -17,7 +17,7 @@ from mtl_tf.evaluation.scoring import (
 
 
 def _f1(labels: np.ndarray, predictions: np.ndarray, axis: int | None):
-    """F1 over all cells, or of each label; 0 where nothing is to be found."""
+    """F1 over all cells, or of each label; 0 if there are no positives."""
     correct = np.sum(labels & predictions, axis=axis)
     marked = np.sum(labels, axis=axis) + np.sum(predictions, axis=axis)
     return 2.0 * correct / np.maximum(marked, 1)
@@ -30,7 +30,7 @@ def micro_f1(labels, predictions, scores) -> float:
 
 
 def macro_f1(labels, predictions, scores) -> float:
-    """The mean of the labels' F1; a label that nobody has counts 0."""
+    """The mean of the labels' F1; a label that no example has counts 0."""
     del scores
     return 100.0 * float(np.mean(_f1(labels, predictions, 0)))
 
@@ -42,9 +42,9 @@ def subset_accuracy(labels, predictions, scores) -> float:
 
 
 def average_precision(labels, predictions, scores) -> float:
-    """The mean over labels of the area below precision against recall.
+    """The mean over labels of the area under the precision-recall curve.
 
-    Of the labels that at least one example has. It needs no threshold; see
+    Only labels with at least one example count. It needs no threshold; see
     `binary_metrics.average_precision`.
     """
     del predictions
@@ -65,7 +65,7 @@ METRICS: dict[str, Callable[..., float]] = {
 
 
 class LabelSetScorer(Scorer):
-    """Scores examples that have any number of labels each."""
+    """Scores examples with any number of labels each."""
 
     def __init__(self, task: TaskPredictions):
         self._metrics = {name: METRICS[name] for name in task.metrics}
@@ -129,8 +129,8 @@ class LabelSetScoring(Scoring):
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:
         """Examples with a wrong decision, the most confident one first.
 
-        The confidence in having given a label is its probability, that in
-        having left it out what is missing to 1.
+        The confidence in a predicted label is its probability, and in a label
+        left out 1 minus its probability.
         """
         mistakes = []
         pairs = enumerate(zip(task.labels, task.predictions, strict=True))

@@ -15,7 +15,7 @@ from mtl_tf.evaluation.scoring import (
 
 
 def pearson(labels: np.ndarray, predictions: np.ndarray) -> float:
-    """100 times Pearson's correlation; 0 where one side does not vary."""
+    """100 times Pearson's correlation; 0 if one side is constant."""
     if not (_vary(labels) and _vary(predictions)):
         return 0.0
     a, b = labels - labels.mean(), predictions - predictions.mean()
@@ -24,12 +24,12 @@ def pearson(labels: np.ndarray, predictions: np.ndarray) -> float:
 
 
 def spearman(labels: np.ndarray, predictions: np.ndarray) -> float:
-    """100 times Spearman's: Pearson's correlation of the ranks."""
+    """100 times Spearman's correlation, Pearson's of the ranks."""
     return pearson(_ranks(labels), _ranks(predictions))
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Ranks from 1; equal values share their mean rank."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return (last - (count - 1) / 2)[place]
@@ -51,9 +51,9 @@ def rmse(labels: np.ndarray, predictions: np.ndarray) -> float:
 
 
 def r2(labels: np.ndarray, predictions: np.ndarray) -> float:
-    """100 times the share of the values' variance that is predicted.
+    """100 times the share of the values' variance that is explained.
 
-    At most 100; 0 is what their mean predicts, also where they do not vary.
+    At most 100. Predicting the mean gives 0, and so do constant values.
     """
     variance = float(np.var(labels)) if _vary(labels) else 0.0
     if variance == 0.0:
@@ -78,7 +78,7 @@ METRICS: dict[str, Callable[..., float]] = {
 
 
 class NumberScorer(Scorer):
-    """Scores examples that have a number each."""
+    """Scores examples with one number each."""
 
     def __init__(self, task: TaskPredictions):
         self._metrics = {name: METRICS[name] for name in task.metrics}

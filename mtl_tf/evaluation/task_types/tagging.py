@@ -1,4 +1,4 @@
-"""Tagging: F1 of spans, accuracy of tokens, and both by type."""
+"""Tagging: span F1, token accuracy, and the scores of each type."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,10 +16,10 @@ from mtl_tf.evaluation.scoring import (
 
 
 class TagScorer(Scorer):
-    """Scores sentences that have a label for each token.
+    """Scores sentences with a label for each token.
 
-    Predictions may be shorter than the labels of their sentence, where the
-    model did not read the whole of it.
+    A prediction may be shorter than its sentence's labels, if the model did not
+    read the whole sentence.
     """
 
     def __init__(self, task: TaskPredictions):
@@ -40,7 +40,7 @@ class TagScorer(Scorer):
         }
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
-        """See `Scorer.part`; also "tokens", how many there are."""
+        """See `Scorer.part`; also "tokens", the number of tokens."""
         lengths = self._tokens[selection]
         tokens = int(lengths.sum())
         scores: dict[str, Any] = {"examples": len(lengths), "tokens": tokens}
@@ -50,7 +50,7 @@ class TagScorer(Scorer):
         return scores
 
     def details(self) -> dict[str, Any]:
-        """The scores of each type of span, or of each tag of words."""
+        """The scores of each span type, or of each tag of words."""
         types = tagging_metrics.by_type(
             self._gold, self._predicted, self._scheme
         )
@@ -58,7 +58,7 @@ class TagScorer(Scorer):
 
 
 class TagScoring(Scoring):
-    """A label for each token; columns that other scorers read."""
+    """A label for each token; files have columns for other scorers."""
 
     scorer = TagScorer
     titles = {
@@ -72,7 +72,7 @@ class TagScoring(Scoring):
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:
         """The tokens with a wrong label, the most confident one first.
 
-        What a model did not read is not among them.
+        Tokens that the model did not read are left out.
         """
         mistakes = []
         pairs = enumerate(zip(task.labels, task.predictions, strict=True))
@@ -90,7 +90,7 @@ class TagScoring(Scoring):
     def lines(
         self, inputs: Sequence[Any], task: TaskPredictions
     ) -> Iterator[str]:
-        """Lines of token, right and predicted tag."""
+        """Lines of token, right tag and predicted tag."""
         names = task.class_names
         return tagging_metrics.conll_lines(
             inputs,

@@ -15,11 +15,11 @@ from mtl_tf.evaluation.scoring import (
 )
 from mtl_tf.text.translation import languages_of
 
-#: The variant of predictions and labels with words outside the training
-#: vocabulary replaced, for the scoring of Dong et al. (2015).
+#: The variant of predictions and labels for the scoring of Dong et al. (2015):
+#: words outside the training vocabulary are replaced.
 RESTRICTED = "restricted"
 PAPER_BLEU = "paper_bleu"
-# Whether case does not count, of BLEU's forms.
+# Which forms of BLEU ignore case.
 _LOWERCASE = {"bleu": False, "bleu_lc": True, PAPER_BLEU: True}
 
 
@@ -48,7 +48,7 @@ class TranslationScorer(Scorer):
         }
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
-        """See `Scorer.part`; also "paper_bleu", if it is asked for."""
+        """See `Scorer.part`; also "paper_bleu", if the config asks for it."""
         numbers = np.arange(self.size)[selection]
         scores: dict[str, Any] = {"examples": len(numbers)}
         for name, summed in self._summed.items():
@@ -77,11 +77,11 @@ def _summed_metric(
 
 
 class _Summed:
-    """A score of any of a corpus's texts, from the counts of each.
+    """A corpus score of any of the texts, from the counts of each text.
 
     Args:
         texts: all hypotheses and references.
-        metric: `translation_metrics.SummedBleu`, or another that adds up.
+        metric: `translation_metrics.SummedBleu` or a similar class.
     """
 
     def __init__(
@@ -110,9 +110,9 @@ class TranslationScoring(Scoring):
     measure = "chrF"
 
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:
-        """Translations that are not the reference, the lowest chrF first.
+        """Translations that differ from the reference, the lowest chrF first.
 
-        BLEU says little of a single sentence.
+        BLEU is not meaningful for a single sentence.
         """
         mistakes = [
             Mistake(

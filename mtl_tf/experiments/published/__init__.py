@@ -1,4 +1,4 @@
-"""The papers' own figures, table by table: pure data, a file a paper."""
+"""The papers' published figures by table: pure data, one file per paper."""
 
 from collections.abc import Mapping
 

@@ -155,7 +155,7 @@ META_MTL_5 = PublishedTable(
         _tagging("chunk", "CoNLL-2000 chunks", 47_377, "span_f1"),
         _tagging("ner", "CoNLL-2003 entities", 46_666, "span_f1"),
         _tagging("wsj", "WSJ parts of speech", 129_654, "token_accuracy"),
-        # What stands in for it where the WSJ is not at hand.
+        # Replaces the paper's task if the WSJ is not available.
         _tagging("xpos", "UD parts of speech", None, "token_accuracy"),
     ),
     rows=(

@@ -14,8 +14,8 @@ from mtl_tf.experiments.published.rows import (
     PublishedTask,
 )
 
-# The paper's scores do not tell cases apart; ours are against the references
-# as they are, and as the paper has them beside.
+# The paper's scores ignore case. Ours use the references as they are, and also
+# in the paper's way.
 _METRICS = ("bleu_lc", "bleu", "paper_bleu")
 _GAIN = ("multi", "single")
 

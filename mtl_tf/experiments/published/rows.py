@@ -1,12 +1,12 @@
-"""What a published table consists of, and what several of them share."""
+"""The parts of a published table, and parts that several tables share."""
 
 import dataclasses
 
 SINGLE, MULTI, TRANSFER = "single", "mtl", "transfer"
 BASELINE, QUOTED = "baseline", "quoted"
-# The kinds of row that can be run, in the order in which a table shows them.
+# The kinds of rows that can be run, in table order.
 COLUMNS = (SINGLE, MULTI, TRANSFER, BASELINE)
-# What the names of metrics begin with that score as a paper does.
+# The name prefix of metrics that are computed as in a paper.
 PAPER = "paper_"
 
 
@@ -15,12 +15,12 @@ class PublishedTask:
     """A task of a table.
 
     Attributes:
-        name: ours.
-        title: the paper's.
-        test: how many test texts, or tokens, the paper has; None where it has
-            no such task and another stands in for one of its own.
+        name: our name of it.
+        title: the paper's name of it.
+        test: the paper's number of test texts or tokens; None if our task
+            replaces another one of the paper.
         also: other names of ours for it.
-        unit: what `test` counts: "examples" or "tokens".
+        unit: the unit of `test`: "examples" or "tokens".
         metric: our name of the paper's metric.
     """
 
@@ -37,17 +37,16 @@ class PublishedRow:
     """A model of a table.
 
     Attributes:
-        name: of our row.
-        title: the paper's.
-        column: one of `COLUMNS`, or `QUOTED` for what nobody runs here.
-        scores: percentages in the order of the table's tasks; None where the
-            paper has none, and no scores at all where it lacks the row.
-        parameters: the paper's count without embeddings, None where it gives
-            none.
-        source: who measured it, where the paper quotes somebody else.
-        config_row: the argument of the table's config, `name` if "".
-        seeded: whether a seed changes anything.
-        control: of a row of transfer that the paper lacks: one of
+        name: our name of the row.
+        title: the paper's name of it.
+        column: one of `COLUMNS`, or `QUOTED` for rows that are not run.
+        scores: percentages in the order of the table's tasks; None for missing
+            scores, and empty if the paper lacks the row.
+        parameters: the paper's count without embeddings, or None.
+        source: who measured it, if the paper quotes others.
+        config_row: the argument of the table's config; "" for `name`.
+        seeded: whether the result depends on the seed.
+        control: for a transfer row that the paper lacks, one of
             `experiments.transfer.CONTROLS`, on the models of `control_of`.
         control_of: the name of the row with these models.
     """
@@ -69,24 +68,23 @@ class PublishedTable:
     """A table of a paper.
 
     Attributes:
-        name: such as `meta_mtl/3`.
-        config: the name of the config that has its rows as arguments.
+        name: its name, such as `meta_mtl/3`.
+        config: the name of the config that takes its rows as arguments.
         paper: authors, year and number of the table.
-        vectors: the pretrained vectors that the paper starts from, "" if it
-            starts from none.
+        vectors: the pretrained vectors that the paper starts from, or "".
         tasks: its tasks.
         rows: its models, and the linear baseline.
-        notes: what differs between the paper's setting and ours, always.
-        partial: whether tasks whose corpora the user lacks are left out.
-        decimals: of the percentages.
-        metrics: what is shown, first what compares with the paper; () for
-            each task's primary metric alone. Of those whose name begins with
-            `PAPER` the paper's figures stand beside ours, too.
-        total: how the paper calls the sum over tasks; "" if it has none.
-        gain: a row and the one that it is compared with, or ().
-        corpus: what the scores are of, where a table of another corpus names
-            this one in `orientation`.
-        orientation: the paper's own table, of one on another corpus.
+        notes: constant differences between the paper's setting and ours.
+        partial: whether tasks with missing corpora are left out.
+        decimals: the decimals of percentages.
+        metrics: the metrics to show, first the one to compare with the paper;
+            () for only each task's primary metric. The paper's figures are also
+            shown for metrics whose name begins with `PAPER`.
+        total: the paper's name of the sum over tasks; "" without one.
+        gain: a row and the row to compare it with, or ().
+        corpus: the corpus of the scores, if another table names this one in
+            `orientation`.
+        orientation: for a table on another corpus, the paper's own table.
     """
 
     name: str
@@ -110,8 +108,8 @@ class PublishedTable:
 
 
 def baseline(config_row: str) -> PublishedRow:
-    """The linear baseline, on the tasks of a row's config."""
-    # scikit-learn's linear models have no randomness worth a second run.
+    """The linear baseline on the tasks of a row's config."""
+    # scikit-learn's linear models have too little randomness for a second run.
     return PublishedRow(
         "tfidf",
         "TF-IDF, linear (not in the paper)",
@@ -122,7 +120,7 @@ def baseline(config_row: str) -> PublishedRow:
 
 
 def quoted(title: str, source: str, *scores: float | None) -> PublishedRow:
-    """A row that the paper took from somebody else and nobody runs here."""
+    """A row that the paper quotes from others, and that is not run here."""
     name = title.lower().replace("-", "_")
     return PublishedRow(name, title, QUOTED, scores, source=source)
 

@@ -1,4 +1,4 @@
-"""What each task type is to a model with a sharing scheme: its head."""
+"""The head of each task type, for models with a sharing scheme."""
 
 import importlib.util
 
@@ -7,22 +7,22 @@ from mtl_tf.models.head_type import HeadType
 
 
 def fields() -> list[str]:
-    """The fields of the config's `model` that only some types read."""
+    """The fields of the config's `model` that only some task types use."""
     types = (of(name) for name in task_types.NAMES if has(name))
     return [field for head_type in types for field in head_type.fields]
 
 
 def has(name: str) -> bool:
-    """Whether tasks of a type have a head above a sharing scheme."""
+    """Whether tasks of a type have a head on a sharing scheme."""
     if own_functions.is_own(name):
         return True
     return importlib.util.find_spec(f"{__name__}.{name}") is not None
 
 
 def of(name: str) -> HeadType:
-    """What the task type of that name is to a model.
+    """The `HeadType` of the task type with that name.
 
     Raises:
-        ConfigError: there is none; the nearest names are offered.
+        ConfigError: there is none. The message offers the nearest names.
     """
     return task_types.find(__name__, name, HeadType)

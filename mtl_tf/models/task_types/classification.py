@@ -11,7 +11,7 @@ class Classification(HeadType):
         """See `HeadType.make`."""
         head = config["head"]
         options["label_smoothing"] = head["label_smoothing"]
-        # Of each task its labels' factors; most have none.
+        # Each task's factors of its labels; most tasks have none.
         weights = [(task or {}).get("class_weights") for task in tasks]
         if any(weights):
             options["class_weights"] = weights

@@ -1,4 +1,4 @@
-"""Regression of pairs of texts: the type's head on both of them."""
+"""Regression of pairs: the regression head on two texts."""
 
 from mtl_tf.models.task_types.regression import Regression
 from mtl_tf.models.text_pairs import PairHeadType

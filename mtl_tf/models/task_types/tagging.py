@@ -1,4 +1,4 @@
-"""Tagging: a CRF, or a softmax for each token, over a text's sequence."""
+"""Tagging: a CRF, or a softmax per token, over a text's sequence."""
 
 from collections.abc import Sequence
 
@@ -16,21 +16,21 @@ from mtl_tf.models.head_type import (
     label_counts,
 )
 
-# How tags are decoded if nothing is said.
+# The default options of the decoder.
 _DEFAULT = {"decoder": "crf", "constraints": True, "per_token": True}
 
 
 class Tagging(HeadType):
-    """A `TaggingHead`, as the field `model.tagging` says."""
+    """A `TaggingHead` with the options of the field `model.tagging`."""
 
     fields = ("tagging",)
 
     def make(self, tasks, config, **options) -> TaggingHead:
         """See `HeadType.make`.
 
-        A task may have a "scheme", that of its span labels (see
-        `allowed_transitions`), "" if they are none; without one it is told
-        from them (see `span_scheme`).
+        A task may have a "scheme", the scheme of its span labels (see
+        `allowed_transitions`), or "" if its labels mark no spans. If it is
+        missing, the scheme is derived from the labels (see `span_scheme`).
         """
         tagging = completed("model.tagging", config.get("tagging"), _DEFAULT)
         check_private(config, "tagging tasks")

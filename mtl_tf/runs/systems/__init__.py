@@ -1,4 +1,4 @@
-"""The kinds of models that runs train: one module each."""
+"""The kinds of models that runs train, one module each."""
 
 import importlib
 

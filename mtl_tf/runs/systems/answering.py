@@ -1,4 +1,4 @@
-"""Answers to questions about contexts, of any number of tasks, by one model."""
+"""One model that answers questions about contexts, for any tasks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,9 +41,9 @@ class Answering(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Parts of words, encoders and half precision are of no use.
+        """Refuses parts of words, encoders and half precision.
 
-        Other options have their values checked.
+        The values of other options are checked.
         """
         private = config["model"]["embedding_private_dim"] > 0
         refuse_unused(
@@ -110,7 +110,7 @@ class Answering(System):
     def for_training(
         self, split: EncodedSplit, text_config: Config
     ) -> tuple[EncodedSplit, dict[str, int]]:
-        """Examples whose context and answer are not too long."""
+        """Examples whose contexts and answers are not too long."""
         return question_texts.for_training(split, text_config)
 
     def build_model(
@@ -142,7 +142,7 @@ class Answering(System):
     def set_pretrained(
         self, model: QuestionAnsweringModel, config: Config, text: QuestionText
     ) -> None:
-        """The vectors of n-grams, from their file."""
+        """Loads the vectors of n-grams from their file."""
         path = config["text"]["ngrams"]["vectors"]
         if not path:
             return
@@ -157,7 +157,7 @@ class Answering(System):
         layer.set_vectors(vectors)
 
     def word_ids(self, split: EncodedSplit, text: QuestionText) -> np.ndarray:
-        """Of all three texts, without examples' own words."""
+        """The ids in all three texts, without examples' own words."""
         columns = [split.columns[n] for n in (CONTEXT, QUESTION, ANSWER)]
         ids = np.concatenate([column.values for column in columns])
         return ids[ids < text.size]
@@ -181,8 +181,8 @@ class Answering(System):
         **changes: Any,
     ) -> Answerer:
         """An `Answerer`."""
-        # While changes hide what is wrong in the config, a run would train
-        # first.
+        # Changes may hide errors in the config. Without this check a run would
+        # train before they are found.
         Decoding.of_config(config)
         return Answerer(model, text, Decoding.of_config(config, **changes))
 

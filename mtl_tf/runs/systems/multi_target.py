@@ -1,4 +1,4 @@
-"""Translation of one source language to several target languages."""
+"""Translation from one source language to several target languages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,9 +38,9 @@ class MultiTarget(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Vectors, parts of words, encoders, half precision are of no use.
+        """Refuses vectors, parts of words, encoders and half precision.
 
-        Other options have their values checked.
+        The values of other options are checked.
         """
         refuse_unused(
             config,
@@ -89,7 +89,7 @@ class MultiTarget(System):
     def for_training(
         self, split: EncodedSplit, text_config: Config
     ) -> tuple[EncodedSplit, dict[str, int]]:
-        """Pairs that are neither too long nor too unequal."""
+        """Pairs that are neither too long nor too unequal in length."""
         return pairs.PairFilter.of_config(text_config).apply(split)
 
     def build_model(
@@ -127,8 +127,8 @@ class MultiTarget(System):
         **changes: Any,
     ) -> Translator:
         """A `Translator`."""
-        # While changes hide what is wrong in the config, a run would train
-        # first.
+        # Changes may hide errors in the config. Without this check a run would
+        # train before they are found.
         Decoding.of_config(config)
         return Translator(model, text, Decoding.of_config(config, **changes))
 

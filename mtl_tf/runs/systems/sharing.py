@@ -1,4 +1,4 @@
-"""A sharing scheme below a head for each task type."""
+"""A sharing scheme with a head for each task type."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class Sharing(System):
     """
 
     def check(self, config: Config) -> None:
-        """Makes what has options of its own, and checks an encoder's."""
+        """Makes the parts that have options, and checks those of an encoder."""
         model = config["model"]
         parts = {"init": model["init"], "dtype": precision.policy(config)}
         make_scheme(model["scheme"], 1, **parts)
@@ -93,7 +93,7 @@ class Sharing(System):
     def set_pretrained(
         self, model: MultiTaskModel, config: Config, text: Text
     ) -> None:
-        """The weights of the encoder, from its preset."""
+        """Loads the weights of the encoder from its preset."""
         preset = preset_of(config["model"])
         if not preset:
             return
@@ -108,9 +108,9 @@ class Sharing(System):
             )
 
     def words_of(self, text: Text) -> dict[str, Sequence[str]]:
-        """Words, and of the vectors of characters the characters.
+        """The words, and the characters of character vectors.
 
-        Of an encoder what its pieces stand for.
+        For a pretrained encoder, its pieces.
         """
         if isinstance(text, PieceEncoder):
             return {"encoder/token_embedding/": text.pieces[1:]}
@@ -121,7 +121,7 @@ class Sharing(System):
 
 
 def preset_of(model: Config) -> str:
-    """The preset of the encoder that the config's `model` names, or ""."""
+    """The preset of the encoder in the config's `model`, or ""."""
     return model.get("encoder", {}).get("preset", "")
 
 
@@ -132,16 +132,16 @@ def _backbone(text: Text) -> dict[str, Any] | None:
 
 
 def model_config(config: Config) -> dict[str, Any]:
-    """The config's `model` without what other systems read of it."""
+    """The config's `model` without the fields that only others read."""
     others = {f for n in NAMES for f in systems.of_type(n).model_fields}
     return {k: v for k, v in config["model"].items() if k not in others}
 
 
 def shares_encoder(encoder: Mapping[str, Any]) -> bool:
-    """Whether tasks share weights that are tuned in a pretrained encoder.
+    """Whether tasks share trainable weights of a pretrained encoder.
 
     Args:
-        encoder: `model.encoder` of a config.
+        encoder: the config's `model.encoder`.
     """
     adapters = ("adapter_units", "lora_rank", "projected_attention_units")
     are_shared = encoder["adapter_sharing"] == "shared" and any(

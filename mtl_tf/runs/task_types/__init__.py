@@ -1,4 +1,4 @@
-"""What each task type is to a run: its predictions."""
+"""Task types as runs see them: their predictions."""
 
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
@@ -7,19 +7,19 @@ from mtl_tf.runs.prediction_type import PredictionType, TaskDict
 
 
 def of(name: str) -> PredictionType:
-    """How tasks of the type of that name are predicted.
+    """The `PredictionType` of the task type of that name.
 
     Raises:
-        ConfigError: there is none; the nearest names are offered.
+        ConfigError: there is none; the message offers the nearest names.
     """
     return task_types.find(__name__, name, PredictionType)
 
 
 def given_texts_of(task: TaskDict) -> GivenTexts:
-    """How the model of a task scores texts that are given.
+    """What scores given texts with the model of a task.
 
     Raises:
-        ConfigError: it writes no texts.
+        ConfigError: the model writes no texts.
     """
     given_texts = of(task["type"]).given_texts
     if given_texts is None:

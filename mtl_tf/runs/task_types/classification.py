@@ -21,10 +21,11 @@ _KIND = OneLabel()
 
 
 class ClassPrediction(TextPrediction):
-    """`label`, and `scores`, probabilities by label.
+    """`label`, and `scores`, the probability of each label.
 
-    The label is the most probable one, unless a threshold was settled for a
-    label: that is given from its threshold on, else the most probable other.
+    The label is the most probable one. If one label has a fitted threshold,
+    that label is predicted from the threshold on, and else the most probable
+    other label.
     """
 
     def decision(
@@ -43,13 +44,13 @@ class ClassPrediction(TextPrediction):
         return {"decision": {"label": wish.label, "threshold": threshold}}
 
     def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
-        """With the temperature and the threshold that were settled."""
+        """Applies the fitted temperature and the threshold."""
         if "temperature" not in task and "decision" not in task:
             return outputs
         labels = list(task["labels"])
         scores = np.asarray(outputs["scores"])[:, : len(labels)]
         scores = _KIND.tempered(scores, task.get("temperature", 1.0))
-        # What is given is decided on what is told, here as in an export.
+        # In float32, as reported and exported, so that both decide alike.
         scores = scores.astype(np.float32)
         chosen = np.asarray(outputs["prediction"])
         if "decision" in task:
@@ -79,11 +80,11 @@ class ClassPrediction(TextPrediction):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """As the task's own files, or what the file's ending tells.
+        """Reads a file like the task's own files, or by the file's ending.
 
-        Of a task that is on no files of the user's, csv and jsonl have the
-        columns `text` and `label`; others are lines of `label TAB text`, with
-        a label's name or number.
+        For a task without files of its own, csv and jsonl have the columns
+        `text` and `label`. Other files have lines of `label TAB text`, where
+        the label is a name or a number.
         """
         form = format_of(path, entry, FORMATS)
         if entry or form in ("csv", "jsonl"):
@@ -102,7 +103,7 @@ class ClassPrediction(TextPrediction):
     def scored(
         self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
     ) -> dict[str, Any]:
-        """Also the losses, from the probabilities of the right labels."""
+        """Also the losses: those of the right labels' probabilities."""
         names = list(task["labels"])
         scores = [
             [prediction["scores"][name] for name in names]

@@ -23,24 +23,23 @@ _KIND = AnyLabels()
 
 
 def as_text(prediction: Mapping[str, Any]) -> str:
-    """The labels as a line, with commas between them."""
+    """The labels as a line, separated by commas."""
     return f"{','.join(prediction['labels'])}\n"
 
 
 class LabelSetPrediction(TextPrediction):
-    """`labels`, those whose `scores` are at least their thresholds.
+    """`labels`, those whose `scores` reach their thresholds.
 
-    Thresholds are those of the best micro F1 on the validation examples where
-    that is the task's primary metric, else those of the best F1 of each
-    label; `fitted.json` has them, by label. A label that no validation
-    example has keeps 0.5.
+    The thresholds maximise micro F1 on the validation examples if that is the
+    task's primary metric, else the F1 of each label. `fitted.json` holds them
+    by label. A label that no validation example has keeps 0.5.
     """
 
     fits = several_thresholds = True
     forms = {"jsonl": as_json, "text": as_text}
 
     def fit(self, task: TaskDict, targets: Any, outputs: Outputs) -> dict:
-        """`thresholds` by label."""
+        """`thresholds`, by label."""
         names = task["labels"]
         scores = np.asarray(outputs["scores"])[:, : len(names)]
         labels = np.asarray(targets)[:, : len(names)] > 0
@@ -55,7 +54,7 @@ class LabelSetPrediction(TextPrediction):
     def decision(
         self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
     ) -> dict[str, Any]:
-        """The `thresholds` with the one that is asked for."""
+        """`thresholds` with the one that the user asks for."""
         place = list(task["labels"]).index(wish.label)
         labels = np.asarray(targets)[:, place] > 0
         scores = np.asarray(outputs["scores"])[:, place]
@@ -63,7 +62,7 @@ class LabelSetPrediction(TextPrediction):
         return {"thresholds": {**task["thresholds"], wish.label: threshold}}
 
     def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
-        """The predictions by thresholds; without them by 0.5."""
+        """Predicts labels by their thresholds, or 0.5 without them."""
         scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
         if "temperature" in task:
             scores = _KIND.tempered(scores, task["temperature"])

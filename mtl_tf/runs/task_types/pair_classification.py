@@ -1,4 +1,4 @@
-"""Classification of pairs of texts: predictions as those of texts."""
+"""Classification of pairs of texts; predictions are as for single texts."""
 
 from mtl_tf.runs.task_types.classification import ClassPrediction
 from mtl_tf.runs.text_pairs import PairPrediction

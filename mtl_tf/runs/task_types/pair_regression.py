@@ -1,4 +1,4 @@
-"""Regression of pairs of texts: predictions as those of texts."""
+"""Regression of pairs of texts; predictions are as for single texts."""
 
 from mtl_tf.runs.task_types.regression import NumberPrediction
 from mtl_tf.runs.text_pairs import PairPrediction

@@ -28,7 +28,7 @@ _INPUTS = (_QUESTION, _CONTEXT)
 
 
 def _asking(task: TaskDict, value: Any) -> Any:
-    """An example with the question of all of the task's, if it has none."""
+    """Adds the task's question to an example without one, if there is one."""
     question = task.get(_QUESTION)
     if not question:
         return value
@@ -45,14 +45,14 @@ def as_text(prediction: Mapping[str, Any]) -> str:
 
 
 class GivenAnswers(GivenTexts):
-    """The `confidence` of an answer as the tokenizer splits it, and more."""
+    """Scores given answers, as tokenized: their `confidence`, and more."""
 
     features = MappingProxyType({n: n for n in (*_INPUTS, "answer")})
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, str]:
-        """See `GivenTexts.fields_of`; of several answers the first.
+        """See `GivenTexts.fields_of`; only the first of several answers counts.
 
-        They may stand under `answers`, and as in SQuAD, as in files.
+        Several answers may be under `answers`, or in SQuAD's form, as in files.
         """
         if isinstance(value, Mapping):
             answers = value.get("answer", value.get("answers"))
@@ -64,7 +64,7 @@ class GivenAnswers(GivenTexts):
         return super().fields_of(task, _asking(task, value))
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
-        """See `GivenTexts.fields_of_line`; of one question for all without."""
+        """See `GivenTexts.fields_of_line`; no question if the task has one."""
         if task.get(_QUESTION) and line.count("\t") == 1:
             line = f"\t{line}"
         return self.fields_of(task, super().fields_of_line(task, line))
@@ -86,7 +86,7 @@ class GivenAnswers(GivenTexts):
 
 
 class AnswerPrediction(PredictionType):
-    """`answer` and more of each question; see `Answerer.answer`."""
+    """`answer` and more for each question; see `Answerer.answer`."""
 
     outputs = {"loss": False}
     fixed = (_QUESTION,)
@@ -96,10 +96,10 @@ class AnswerPrediction(PredictionType):
     given_texts = GivenAnswers()
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
-        """A mapping of `question` and `context`, or a list of these two.
+        """Parses a mapping of `question` and `context`, or a list of the two.
 
-        Where the task's entry has a question for all, that of an example may
-        be missing or empty, and a string is a context.
+        If the task's entry has a question, an example's question may be missing
+        or empty, and a string is a context.
         """
         if isinstance(value, str) and task.get(_QUESTION):
             value = {_CONTEXT: value}
@@ -115,18 +115,17 @@ class AnswerPrediction(PredictionType):
         return dict(zip(_INPUTS, value))
 
     def asked(self, task: TaskDict) -> tuple[str, ...]:
-        """The question, unless the task's entry has one, then the context."""
+        """The question, unless the task's entry has one; then the context."""
         return (_CONTEXT,) if task.get(_QUESTION) else _INPUTS
 
     def may_be_empty(self, task: TaskDict) -> tuple[str, ...]:
-        """The context: a question may hold all that its answer needs."""
+        """The context, as the question may hold all that its answer needs."""
         return () if task.get(_QUESTION) else (_CONTEXT,)
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
-        """The question and the context, with a tab between them.
+        """Parses a question and a context, separated by a tab.
 
-        Where the task's entry has a question, a line without a tab is a
-        context.
+        If the task's entry has a question, a line without a tab is a context.
         """
         if "\t" not in line:
             if task.get(_QUESTION):
@@ -152,12 +151,12 @@ class AnswerPrediction(PredictionType):
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:
-        """See `PredictionType.predict`; batches are the search's own."""
+        """See `PredictionType.predict`; the search makes its own batches."""
         answers = run.predictor.decoder.answer(task["name"], examples)
         return [{"task": task["name"], **answer} for answer in answers]
 
     def inputs(self, task: Task, split: str) -> list[Any]:
-        """Question and context of each example."""
+        """The question and the context of each example."""
         return [
             {name: _text(batch[name][n]) for name in _INPUTS}
             for batch in _batches(task, split)
@@ -165,10 +164,10 @@ class AnswerPrediction(PredictionType):
         ]
 
     def targets(self, task: Task, split: str) -> list[dict[str, Any]]:
-        """All right answers, and what metrics need beside.
+        """All right answers, and what metrics need besides.
 
         Raises:
-            DataError: a metric of the task needs something that is not there.
+            DataError: an example lacks what a metric of the task needs.
         """
         return _targets(task, split, task.metrics)
 
@@ -177,7 +176,7 @@ class AnswerPrediction(PredictionType):
         self.targets(task, split)
 
     def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
-        """Nothing that could be scored; see `targets`."""
+        """Nothing: predictions are scored against `targets`."""
         return []
 
     def decode(
@@ -190,7 +189,7 @@ class AnswerPrediction(PredictionType):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """See `PredictionType.read_file`; an unknown ending is JSON."""
+        """See `PredictionType.read_file`; unknown endings are read as JSON."""
         form = format_of(path, entry, FORMATS).removeprefix("qa_") or "jsonl"
         resolved = resolve_file(path, task, {**entry, "format": form})
         targets = _targets(resolved, "test", task["metrics"])
@@ -209,7 +208,7 @@ class AnswerPrediction(PredictionType):
 def _targets(
     task: Task, split: str, metrics: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """What a split is scored against, which these metrics can do."""
+    """The targets of a split, checked for what these metrics need."""
     targets = [
         {
             "answers": [_text(answer) for answer in answers],

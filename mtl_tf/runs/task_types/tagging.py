@@ -31,9 +31,9 @@ class Sentence(NamedTuple):
     """The tokens of a text.
 
     Attributes:
-        tokens: as they stand in the text, or as they were given.
-        offsets: [start, end] of each token, in characters from the start of
-            its text; None where the tokens were given.
+        tokens: the tokens, as they are in the text or were given.
+        offsets: [start, end] of each token, in characters from the start of the
+            text; None if tokens were given.
     """
 
     tokens: list[str]
@@ -41,9 +41,9 @@ class Sentence(NamedTuple):
 
 
 def as_columns(prediction: Mapping[str, Any]) -> str:
-    """A prediction as lines of token and tag, and a blank line.
+    """A prediction as lines of token and tag, then a blank line.
 
-    Tags are the run's own, in the scheme that it was trained in.
+    The tags are in the scheme that the run was trained with.
     """
     return tagging_metrics.conll_sentence(
         prediction["tokens"], prediction["tags"]
@@ -53,16 +53,16 @@ def as_columns(prediction: Mapping[str, Any]) -> str:
 class TagPrediction(PredictionType):
     """`tokens`, their `tags`, `offsets` and `confidence`.
 
-    An example is a text, which the run's tokenizer splits, or a list of
-    tokens, which are taken as they are and have no offsets. Tokens behind the
-    config's `text.max_length` are left out.
+    An example is a text, which the run's tokenizer splits, or a list of tokens,
+    which are taken as they are and have no offsets. Tokens after the config's
+    `text.max_length` are left out.
     """
 
     outputs = {"prediction": True, "confidence": True, "loss": False}
     forms = {"jsonl": as_json, "conll": as_columns}
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
-        """A text, or tokens; also in a mapping of `text` or `tokens`."""
+        """Parses a text or a list of tokens, also in a mapping of that name."""
         if isinstance(value, Mapping):
             if isinstance(value.get("tokens"), str):
                 raise TypeError(
@@ -77,13 +77,13 @@ class TagPrediction(PredictionType):
         return {"tokens": _checked_tokens(value)}
 
     def column_fields(self, task: TaskDict) -> list[str]:
-        """A text, which the run splits."""
+        """A text, which the run tokenizes."""
         return ["text"]
 
     def columns_in(
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:
-        """See `PredictionType.columns_in`; a text there is not the tokens."""
+        """See `PredictionType.columns_in`; a text column is not the tokens."""
         present = super().columns_in(row, columns)
         return {
             field: name
@@ -116,7 +116,7 @@ class TagPrediction(PredictionType):
         return predictions
 
     def told(self, prediction: Mapping[str, Any]) -> str:
-        """The tokens, spans in brackets; of other tags, token/tag."""
+        """The tokens with spans in brackets; for tags of words, token/tag."""
         tokens, tags = list(prediction["tokens"]), prediction["tags"]
         if not span_schemes.are_span_tags(tags):
             return " ".join(f"{a}/{b}" for a, b in zip(tokens, tags))
@@ -130,26 +130,26 @@ class TagPrediction(PredictionType):
         return _read(task, split)[0]
 
     def targets(self, task: Task, split: str) -> list[list[int]]:
-        """The tags of whole sentences, however many tokens a model reads.
+        """The tags of whole sentences, also of tokens that no model reads.
 
-        What it did not read has to count in its score.
+        Tokens that a model does not read must count in its score.
         """
         return _read(task, split)[1]
 
     def encoded_targets(
         self, task: TaskDict, split: EncodedSplit
     ) -> list[Sequence[int]]:
-        """The tags of the tokens that are read."""
+        """The tags of the tokens that the model reads."""
         column = split.columns["tags"]
         return [column[number] for number in range(len(column))]
 
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """Columns of tokens and tags, CoNLL-U or JSON, by the file's ending."""
+        """Reads CoNLL columns, CoNLL-U or JSON, by the file's ending."""
         form = format_of(path, entry, FORMATS)
         entry = {
-            # Tags of words stay as they are, whatever they look like.
+            # Tags of words are not spans, even if they look like them.
             "scheme": "auto" if task["scheme"] else "none",
             "columns": {},
             **entry,
@@ -191,11 +191,11 @@ def _read(task: Task, split: str) -> tuple[list[list[str]], list[list[int]]]:
 def sentences(
     encoder: TextEncoder, texts: Iterable[str | Sequence[str]]
 ) -> list[Sentence]:
-    """The tokens that a model reads of texts, or of lists of tokens.
+    """The tokens that a model reads from texts or lists of tokens.
 
     Raises:
         TypeError: a text is neither a string nor a list of strings.
-        ConfigError: the tokens of the encoder's tokenizer are not words.
+        ConfigError: the encoder's tokenizer does not split into words.
     """
     texts = list(texts)
     stop = encoder.max_length or None

@@ -44,7 +44,7 @@ def as_text(prediction: Mapping[str, Any]) -> str:
 
 
 class GivenTranslations(GivenTexts):
-    """The `score` of a translation, as the search has it, and more."""
+    """Scores given translations: their `score`, as in the search, and more."""
 
     features = MappingProxyType({"text": "source", "translation": "target"})
 
@@ -76,12 +76,12 @@ class GivenTranslations(GivenTexts):
 
 
 class TranslationPrediction(PredictionType):
-    """`translation`, the best one, and its `score`, a log-likelihood.
+    """`translation`, the best one found, and `score`, its log-likelihood.
 
-    Of an `n_best` above 1 also `translations` and `scores`, the best first, of
-    those that the search found, which are all different. With `alignments`
-    also the `words` of the best one, the `source_words`, and of each of `words`
-    the place among those that it attended to most, in `alignment`.
+    With `n_best` above 1 also `translations` and their `scores`: the different
+    ones that the search found, the best first. With `alignments` also `words`
+    of the best translation, `source_words`, and `alignment`: for each word the
+    index of the source word that it attends to most.
     """
 
     outputs = {"loss": False}
@@ -91,7 +91,7 @@ class TranslationPrediction(PredictionType):
     given_texts = GivenTranslations()
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
-        """A source, also in a mapping of `text`."""
+        """Parses a source text, also in a mapping of `text`."""
         if isinstance(value, Mapping):
             value = value.get("text")
         if not isinstance(value, str):
@@ -103,8 +103,8 @@ class TranslationPrediction(PredictionType):
     ) -> dict[str, str]:
         """See `PredictionType.columns_in`.
 
-        A column `source` that nobody has named may be something else, such as
-        where a `text` beside it was found.
+        A column `source` that no entry names may be something else, such as the
+        origin of the `text` next to it.
         """
         present = super().columns_in(row, columns)
         if "text" in row and present.get("text") == "source":
@@ -114,7 +114,7 @@ class TranslationPrediction(PredictionType):
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:
-        """See `PredictionType.predict`; batches are the search's own."""
+        """See `PredictionType.predict`; the search makes its own batches."""
         decoder, source = run.predictor.decoder, run.encoder.source
         texts = [
             example["text"].encode("utf-8", "replace") for example in examples
@@ -144,7 +144,7 @@ class TranslationPrediction(PredictionType):
         return predictions
 
     def targets(self, task: Task, split: str) -> list[str]:
-        """The references of a split, as real text."""
+        """The reference texts of a split."""
         batches = fixed(task.dataset(split).batch(AT_ONCE))
         return [
             text.decode("utf-8", "replace")
@@ -153,7 +153,7 @@ class TranslationPrediction(PredictionType):
         ]
 
     def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
-        """Nothing that could be scored; see `targets`."""
+        """Nothing: predictions are scored against `targets`."""
         return []
 
     def decode(
@@ -165,7 +165,7 @@ class TranslationPrediction(PredictionType):
     def variants(
         self, run: Any, task: str, predictions: Sequence, labels: Sequence
     ) -> dict[str, tuple[Sequence, Sequence]]:
-        """`paper_texts`, if the run's config asks for `paper_scoring`."""
+        """The `paper_texts`, if the run's config asks for `paper_scoring`."""
         if not run.config["evaluation"]["paper_scoring"]:
             return {}
         target = run.encoder.target(task)
@@ -174,10 +174,10 @@ class TranslationPrediction(PredictionType):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """Two line-aligned files, SOURCE,REFERENCE, or a table of both.
+        """Reads SOURCE,REFERENCE, two line-aligned files, or a table of both.
 
         Raises:
-            ConfigError: it is neither.
+            ConfigError: the path is neither.
         """
         paths, table = path.split(","), os.path.expanduser(path)
         form = format_of(path, entry, FORMATS)
@@ -208,7 +208,7 @@ class TranslationPrediction(PredictionType):
 
 
 def _words(tokens: Sequence[str], ids: Sequence[int]) -> list[str]:
-    """What ids of a vocabulary stand for."""
+    """The tokens of vocabulary ids."""
     return [UNKNOWN if n == OOV else tokens[n] for n in ids]
 
 
@@ -218,7 +218,7 @@ def _read_table(
     """The sources and the references of a table."""
     columns = dict(entry.get("columns") or {})
     if form == "jsonl" and os.path.isfile(path):
-        # In predictions both are called as in those of other types.
+        # A file of predictions may call them text and label, as other types do.
         check_text(path)
         _, first = next(json_objects(path), (None, {}))
         for side, name in (("source", "text"), ("target", "label")):
@@ -238,16 +238,16 @@ def _read_table(
 def paper_texts(
     target: TextEncoder, hypotheses: Sequence[str], references: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """What Dong et al. (2015) score: texts of words of the vocabulary only.
+    """The texts that Dong et al. (2015) score: words of the vocabulary only.
 
     Args:
-        target: the target's texts.
-        hypotheses, references: n of each.
+        target: the encoder of the target texts.
+        hypotheses, references: n texts each.
 
     Returns:
         Both, with UNK for each word that the vocabulary lacks.
     """
-    # "<unk>" is several words to scorers and to some of our tokenizers.
+    # Scorers and some tokenizers split "<unk>" into several words.
     unknown = translation_metrics.UNKNOWN
     plain = [text.replace(UNKNOWN, unknown) for text in hypotheses]
     return (

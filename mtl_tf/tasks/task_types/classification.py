@@ -1,4 +1,4 @@
-"""Classification: one label of a whole text."""
+"""Classification: one label for a whole text."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,17 +27,18 @@ _METRICS = (
     *("quadratic_kappa", *positive_label.METRICS),
 )
 _BALANCED = "balanced"
-_MANY = 20  # labels that are never too many
+_MANY = 20  # labels that are plausible, however few the rows
 
 
 class ClassTarget(TextTarget):
-    """A label: a string or a whole number; of TFDS also a ClassLabel.
+    """A label: a string or an integer; in a TFDS dataset also a ClassLabel.
 
     Args:
-        labels: names of the classes; None takes a ClassLabel's names, or those
-            of the training split, sorted (by value if all are integers). For
-            a ClassLabel they are its own names, in any order.
-        skipped: labels whose rows are no examples.
+        labels: the class names. The default is a ClassLabel's names, or else
+            the labels of the training split, sorted (by value if all are
+            integers). For a ClassLabel, `labels` must be its names, in any
+            order.
+        skipped: labels whose rows are left out.
     """
 
     dtype = np.int64
@@ -51,7 +52,7 @@ class ClassTarget(TextTarget):
         self._skipped = frozenset(skipped)
 
     def parse(self, value: Any, column: str) -> str:
-        """The label, without spaces around it; of 1.0 it is "1"."""
+        """The label as a string without outer spaces; 1.0 becomes "1"."""
         value = whole_number(value)
         if not isinstance(value, (str, int)):
             raise ValueError(
@@ -75,13 +76,13 @@ class ClassTarget(TextTarget):
         return tuple(sorted(labels, key=lambda label: (numbers[label], label)))
 
     def encode(self, value: str, ids: Mapping[str, int]) -> int:
-        """The label's number."""
+        """The label's id."""
         if value not in ids:
             raise UnknownLabel(value)
         return ids[value]
 
     def doubts(self, values: Sequence[str]) -> list[str]:
-        """Whether there is one class only."""
+        """Warns if there is only one class."""
         if len(set(values)) > 1:
             return []
         return [f"all {len(values)} rows are of one class, {values[0]!r}"]
@@ -89,7 +90,7 @@ class ClassTarget(TextTarget):
     def label_doubts(
         self, labels: Sequence[str], values: Sequence[str]
     ) -> list[str]:
-        """Whether nearly every row has a label of its own."""
+        """Warns if nearly every row has a different label."""
         if len(labels) <= max(_MANY, len(values) // 2):
             return []
         return [
@@ -98,15 +99,15 @@ class ClassTarget(TextTarget):
         ]
 
     def request(self, column: str) -> FeatureRequest:
-        """A label."""
+        """Asks a dataset for a label feature."""
         return FeatureRequest(self.name, column, LABEL_DTYPES, 0, "a label")
 
     def names_of(self, feature: Any) -> tuple[str, ...] | None:
-        """The names of a ClassLabel."""
+        """The names of a ClassLabel, else None."""
         return class_names(feature)
 
     def converter(self, feature: Any, labels: Sequence[str], dataset: str):
-        """From a ClassLabel's numbers to the task's."""
+        """Maps a ClassLabel's ids to the task's ids."""
         names = class_names(feature)
         if names is None:
             return None
@@ -119,30 +120,33 @@ class ClassTarget(TextTarget):
         order = tf.constant(ids, tf.int64)
 
         def convert(label: tf.Tensor) -> tf.Tensor:
-            # -1 stands for "not labelled".
+            # TFDS uses -1 for "not labelled".
             known = tf.gather(order, tf.maximum(label, 0))
             return tf.where(label < 0, label, known)
 
         return convert
 
     def from_tensor(self, value: Any) -> str:
-        """Bytes or an integer as a label."""
+        """Turns bytes or an integer into a label."""
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace").strip()
         return str(int(value))
 
 
 class Classification(TextTaskType):
-    """One label of a whole text, among the labels of its task.
+    """One label for a whole text, among the labels of its task.
 
-    Fields of an entry beside those of `TextTaskType`: `labels`, the names of
-    the classes; `class_weights`, factors of their losses, see
-    `class_weights.of_entry`; `sampling`, "balanced" to draw examples of all
-    labels equally often in training; `positive_label`, which label `f1` and
-    other metrics of one label are of, by default the second of two; and of
-    one's own files `skip_labels`, labels whose rows are left out, such as "-"
-    of pairs without agreement.
-    See `ClassTarget`.
+    Entry fields besides those of `TextTaskType`:
+
+    - `labels`: the class names; see `ClassTarget`.
+    - `class_weights`: a factor of the loss for each class; see
+      `class_weights.of_entry`.
+    - `sampling`: "balanced" draws training examples of all labels equally
+      often.
+    - `positive_label`: the label that `f1` and other one-label metrics score;
+      by default the second of two.
+    - `skip_labels`: for files of your own, labels whose rows are left out, such
+      as "-" for pairs without agreement.
     """
 
     name = "classification"
@@ -152,7 +156,7 @@ class Classification(TextTaskType):
     element = LABELS
 
     def target(self, entry: Entry) -> ClassTarget:
-        """What reads the labels."""
+        """The parser of the labels."""
         labels = fields.strings(entry, "labels", 2)
         skipped = fields.strings(entry, "skip_labels", 0) or ()
         repeated = [label for label in labels or () if label in skipped]
@@ -164,9 +168,9 @@ class Classification(TextTaskType):
         return ClassTarget(labels, skipped)
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
-        """What the entry has of `class_weights`, `sampling`, `positive_label`.
+        """The entry's `class_weights`, `sampling` and `positive_label`.
 
-        The weights are in the order of the labels.
+        Class weights are in the order of the labels.
         """
         weights = class_weights.of_entry(entry, source, "label")
         settings = {} if weights is None else {class_weights.FIELD: weights}
@@ -189,7 +193,7 @@ class Classification(TextTaskType):
         return {**settings, "sampling": sampling}
 
     def balanced(self, settings: Mapping[str, Any]) -> str:
-        """The label, if the task's `sampling` says so."""
+        """The label feature, if the task has balanced `sampling`."""
         return "label" if settings.get("sampling") == _BALANCED else ""
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Multi-label classification: any number of labels of a whole text."""
+"""Multi-label classification: any number of labels for a whole text."""
 
 import ast
 import json
@@ -22,12 +22,12 @@ from mtl_tf.tasks.text_task_type import TextTaskType
 
 
 class LabelSet(TextTarget):
-    """A set of labels: a cell of them, or a JSON list; of TFDS a sequence.
+    """A set of labels: a table cell, a JSON list, or a TFDS sequence.
 
     Args:
-        labels: names of the labels in their order; None takes those of a
-            sequence of ClassLabel, or those of the training split, sorted.
-        separator: what stands between the labels of a cell.
+        labels: the label names in order. The default is the names of a sequence
+            of ClassLabel, or else the labels of the training split, sorted.
+        separator: separates the labels of a cell.
     """
 
     name = "labels"
@@ -40,7 +40,7 @@ class LabelSet(TextTarget):
         self._separator = separator
 
     def parse(self, value: Any, column: str) -> tuple[str, ...]:
-        """The labels, each once; none of an empty cell or list."""
+        """The labels without repetition; an empty cell or list has none."""
         if isinstance(value, str):
             listed = _listed(value)
             value = value.split(self._separator) if listed is None else listed
@@ -66,14 +66,14 @@ class LabelSet(TextTarget):
     def encode(
         self, value: tuple[str, ...], ids: Mapping[str, int]
     ) -> list[int]:
-        """1 for each label that is there, 0 for the others."""
+        """1 for each label in the set, 0 for the others."""
         for label in value:
             if label not in ids:
                 raise UnknownLabel(label)
         return [int(label in value) for label in ids]
 
     def doubts(self, values: Sequence[tuple[str, ...]]) -> list[str]:
-        """Whether no row has more than one label."""
+        """Warns if no row has more than one label."""
         if any(len(labels) > 1 for labels in values):
             return []
         return [
@@ -82,17 +82,17 @@ class LabelSet(TextTarget):
         ]
 
     def request(self, column: str) -> FeatureRequest:
-        """A sequence of labels."""
+        """Asks a dataset for a sequence of labels."""
         return FeatureRequest(
             self.name, column, LABEL_DTYPES, 1, "a sequence of labels"
         )
 
     def names_of(self, feature: Any) -> tuple[str, ...] | None:
-        """The names of a sequence of ClassLabel."""
+        """The names of a sequence of ClassLabel, else None."""
         return class_names(getattr(feature, "feature", feature))
 
     def converter(self, feature: Any, labels: Sequence[str], dataset: str):
-        """From a sequence of ClassLabel's numbers to 1 and 0."""
+        """Maps the ids of a sequence of ClassLabel to ones and zeros."""
         names = self.names_of(feature)
         if names is None:
             return None
@@ -110,7 +110,7 @@ class LabelSet(TextTarget):
         return convert
 
     def from_tensor(self, value: Any) -> tuple[str, ...]:
-        """An array of bytes or integers as labels."""
+        """Turns an array of bytes or integers into labels."""
         labels = [
             label.decode("utf-8", "replace")
             if isinstance(label, bytes)
@@ -121,9 +121,9 @@ class LabelSet(TextTarget):
 
 
 def _listed(cell: str) -> list[Any] | None:
-    """The list that a cell holds as Python or JSON write it, or None.
+    """The list that a cell holds in Python or JSON notation, or None.
 
-    Tables that pandas wrote have such cells.
+    pandas writes such cells.
     """
     if not (cell.strip().startswith("[") and cell.strip().endswith("]")):
         return None
@@ -135,12 +135,14 @@ def _listed(cell: str) -> list[Any] | None:
 
 
 class MultiLabel(TextTaskType):
-    """Any number of labels of a whole text.
+    """Any number of labels, also none, for a whole text.
 
-    Fields of an entry beside those of `TextTaskType`, whose target is the
-    column "labels": `labels`, the names of the labels, and `separator`, what
-    stands between the labels of a cell of csv and tsv (","); of jsonl they
-    may be a list. No labels are none.
+    The target's column is "labels". Entry fields besides those of
+    `TextTaskType`:
+
+    - `labels`: the label names.
+    - `separator`: separates the labels of a csv or tsv cell; "," by default. In
+      jsonl the labels may also be a list.
     """
 
     name = "multi_label"
@@ -154,14 +156,14 @@ class MultiLabel(TextTaskType):
     element = LABELS
 
     def target(self, entry: Entry) -> LabelSet:
-        """What reads the sets of labels."""
+        """The parser of the sets of labels."""
         separator = fields.text(entry, "separator", ",")
         if not separator:
             raise ConfigError("separator must not be empty")
         return LabelSet(fields.strings(entry, "labels", 1), separator)
 
     def target_axes(self, labels: Sequence[str]) -> tuple[int, ...]:
-        """A place for each label."""
+        """One place for each label."""
         return (len(labels),)
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Question answering: a text that answers a question about a context."""
+"""Question answering: a text answers a question about a context."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -21,15 +21,15 @@ from mtl_tf.tasks.question_source import (
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType
 
-#: What becomes of contexts above `text.max_length` tokens.
+#: What to do with contexts longer than `text.max_length` tokens.
 CUT, LEFT_OUT = "cut", "left_out"
 _METRICS = (
     *("nf1", "em", "nem", "bleu", "rouge", "cf1"),
     *("dsem", "request_em", "turn_em", "lfem", "execution"),
 )
-# What may stand before its first object: a byte order mark and blanks.
+# What may precede the first JSON object: a byte order mark and whitespace.
 _BEFORE = b"\xef\xbb\xbf \r\n"
-# Another name of jsonl.
+# An alias of jsonl.
 _FORMAT = "qa_jsonl"
 _COLUMNS = (*INPUTS, ANSWER)
 
@@ -37,32 +37,34 @@ _COLUMNS = (*INPUTS, ANSWER)
 class QuestionAnswering(TaskType):
     """A text that answers a question about a context.
 
-    McCann et al. (2018), section 2: any task of texts can be put so. An entry
-    on one's own files is
+    Any text task can be put this way (McCann et al. 2018, section 2). An entry
+    with files of your own is
 
         {"name": "manuals", "type": "question_answering",
          "files": {"train": "a.jsonl", "validation": "b.jsonl",
                    "test": "c.jsonl"}}
 
-    where each may be a list of files that are read as if they were one, with
-    a JSON object a line: {"question": ..., "context": ..., "answer":
-    ...}, where the answer is a text, or a list of texts of which all count as
-    right and the first one is learnt; "scoring", an object, is what some
-    metrics need beside. `columns` names other keys. `question` is the question
-    of all lines, which then have none. Without a validation file a tenth of
-    the training file is held out, with all questions on a context or none.
+    A split may be a list of files, which are read as one. Each line is a JSON
+    object: {"question": ..., "context": ..., "answer": ...}. The answer is a
+    text or a list of texts: all of them count as right, and the first one is
+    learnt. An object "scoring" holds what some metrics need besides. `columns`
+    gives other key names. If the entry has a `question`, it holds for all
+    lines, which then have none. Without a validation file, a tenth of the
+    training file is held out; all questions about a context stay together.
 
     In csv and tsv the three texts are columns; `format`, `delimiter` and
-    `header` are as of tasks with labels, see `TextTaskType`. A file whose
-    ending tells nothing is JSON.
+    `header` are as in `TextTaskType`. A file with an unknown ending is JSON.
 
-    Or on a TFDS dataset, with `dataset`, `splits` and `columns`: texts
-    `question`, `context` and `answer`.
+    An entry with a TFDS dataset has `dataset`, `splits` and `columns` for the
+    texts `question`, `context` and `answer`.
 
-    Fields of any entry: `long_contexts`: "cut" (contexts end after
-    `text.max_length` tokens) or "left_out" (training examples with longer ones
-    are left out, others are read whole, as the paper does with SQuAD);
-    `bleu_tokenizer` and `language` (of answers), for the metric bleu.
+    Fields of any entry:
+
+    - `long_contexts`: "cut" ends contexts after `text.max_length` tokens.
+      "left_out" leaves out training examples with longer contexts and reads all
+      other contexts whole, as the paper does with SQuAD.
+    - `bleu_tokenizer`, `language`: for the metric bleu; the language is that of
+      the answers.
     """
 
     name = "question_answering"
@@ -76,12 +78,12 @@ class QuestionAnswering(TaskType):
     def features(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> tuple[Feature, ...]:
-        """Three texts, each on a time axis of its own."""
+        """Three texts, each with its own time axis."""
         texts = [Feature(name, INPUT, TEXT, (name,)) for name in INPUTS]
         return (*texts, Feature(ANSWER, TARGET, TEXT, (ANSWER,)))
 
     def file_source(self, entry: Entry) -> QuestionFileSource:
-        """JSON or a table; see the class."""
+        """The source of an entry with JSON files or tables; see the class."""
         paths = fields.paths(entry)
         question = fields.text(entry, "question")
         if question and "question" in (entry.get("columns") or {}):
@@ -101,7 +103,7 @@ class QuestionAnswering(TaskType):
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str
     ) -> QuestionDatasetSource:
-        """A TFDS dataset with three texts."""
+        """The source of a TFDS dataset with three texts."""
         name = fields.dataset_name(entry)
         columns = columns_of(
             entry, _COLUMNS, fields.is_text, "the name of a text"
@@ -123,18 +125,18 @@ class QuestionAnswering(TaskType):
     def fixed_fields(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Nothing: there are no labels."""
+        """Nothing, as there are no labels."""
         return {}
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """Normalised F1, and whether the answer is a reference."""
+        """Normalised F1 and exact match."""
         return ("nf1", "em")
 
 
 def _is_json(path: str) -> bool:
-    """Whether a file holds objects of JSON, whatever its ending says.
+    """Whether a file holds JSON objects, whatever its ending.
 
-    That was once the only format.
+    JSON was once the only format.
     """
     return head_of(path).lstrip(_BEFORE).startswith(b"{")
 

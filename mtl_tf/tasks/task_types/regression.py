@@ -19,11 +19,11 @@ from mtl_tf.tasks.text_targets import TextTarget
 from mtl_tf.tasks.text_task_type import TextTaskType
 
 _NUMBERS = (tf.float32, tf.float64, tf.int64, tf.int32, tf.uint8)
-# Losses are squares of errors, in float32, which ends at 3.4e38.
+# The loss squares the error in float32, whose largest value is 3.4e38.
 _LARGEST = 1e18
-# Such a value is most of the error, and of the standard deviation.
+# A value so far off dominates the squared error and the standard deviation.
 _FAR = 50
-# What tables have in place of a number that is not there, beside nothing.
+# What tables write for a missing number, besides an empty cell.
 _MISSING = frozenset(("nan", "na", "n/a", "<na>", "null", "none"))
 _COMMAS = re.compile(r"[-+]?[\d.]*,[\d.,]*")
 
@@ -32,7 +32,7 @@ class Number(TextTarget):
     """A finite number, within a range if one is given.
 
     Args:
-        bounds: the least and the greatest value, or ().
+        bounds: the least and the greatest value; () for no bounds.
     """
 
     name = "value"
@@ -74,12 +74,12 @@ class Number(TextTarget):
         return number
 
     def is_missing(self, value: Any) -> bool:
-        """Also whether a cell says so in a word: NaN, NA, null or none."""
+        """Whether a cell is empty or says NaN, NA, null or none."""
         is_word = isinstance(value, str) and value.strip().lower() in _MISSING
         return is_word or super().is_missing(value)
 
     def collect(self, values: Sequence[float]) -> tuple[str, ...]:
-        """There are no labels."""
+        """No labels."""
         return ()
 
     def encode(self, value: float, ids: Mapping[str, int]) -> float:
@@ -87,7 +87,7 @@ class Number(TextTarget):
         return value
 
     def doubts(self, values: Sequence[float]) -> list[str]:
-        """Whether all numbers are one, or one is far from the others."""
+        """Warns if all numbers are equal, or one is far from the others."""
         if len(set(values)) == 1:
             return [f"all {len(values)} rows have the value {values[0]:g}"]
         low, middle, high = np.percentile(values, [5, 50, 95])
@@ -100,20 +100,20 @@ class Number(TextTarget):
         ]
 
     def request(self, column: str) -> FeatureRequest:
-        """A number."""
+        """Asks a dataset for a number."""
         return FeatureRequest(self.name, column, _NUMBERS, 0, "a number")
 
     def from_tensor(self, value: Any) -> float:
-        """A NumPy number."""
+        """Turns a NumPy number into a float."""
         return self.parse(value.item(), self.name)
 
 
 class Regression(TextTaskType):
     """A number for a whole text.
 
-    Field of an entry beside those of `TextTaskType`, whose target is the
-    column "value": `range`, [least, greatest] value; values outside are
-    mistakes then, and no prediction lies outside.
+    The target's column is "value". Entry field besides those of `TextTaskType`:
+    `range`, [least, greatest] value. Then values outside it are errors in the
+    data, and predictions stay within it.
     """
 
     name = "regression"
@@ -129,16 +129,16 @@ class Regression(TextTaskType):
     element = NUMBERS
 
     def target(self, entry: Entry) -> Number:
-        """What reads the numbers."""
+        """The parser of the numbers."""
         return Number(_bounds(entry))
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
-        """`offset` and `scale` of the values, and their `range`, maybe [].
+        """`offset` and `scale` of the values, and their `range` or [].
 
-        The head's output is multiplied by the scale and added to the offset,
-        so that it has to learn numbers near 1 whatever the values are: the
-        middle and half the width of the range, or else mean and standard
-        deviation of the training values.
+        The prediction is offset + scale * the head's output, so that the head
+        learns numbers near 1 whatever the values are. Offset and scale are the
+        middle and half the width of the range or, without one, the mean and
+        standard deviation of the training values.
         """
         bounds = _bounds(entry)
         if bounds:
@@ -154,7 +154,7 @@ class Regression(TextTaskType):
         return {"range": settings["range"]} if settings["range"] else {}
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """Pearson's and Spearman's correlation, and the squared error."""
+        """Pearson's and Spearman's correlation, and mean squared error."""
         return ("pearson", "spearman", "mse")
 
 
@@ -185,7 +185,7 @@ def _moments(entry: Entry, source: Source) -> tuple[float, float]:
     values = np.array([example["value"] for example in examples], np.float64)
     if not len(values):
         raise DataError(f"task {entry['name']}: no training examples")
-    # Rounded, so that files hold few digits.
+    # Rounded to keep the digits in files few.
     scale = float(f"{values.std():.6g}")
     return float(f"{values.mean():.6g}"), scale or 1.0
 

@@ -1,4 +1,4 @@
-"""Tagging: a label of each token."""
+"""Tagging: a label for each token."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -20,22 +20,22 @@ from mtl_tf.tasks.tagged_source import WORDS as WORDS_ONLY
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType
 from mtl_tf.text.span_schemes import SCHEMES
 
-# Where tokens and tags stand, unless an entry says it.
+# The default columns of tokens and tags, by format.
 _COLUMNS: Mapping[str, Mapping[str, int | str]] = {
     "conll": {"tokens": 0, "tags": -1},
     "conllu": {"tokens": "form", "tags": "upos"},
     "jsonl": {"tokens": "tokens", "tags": "tags"},
     "": {"tokens": "tokens", "tags": "tags"},  # a TFDS dataset
 }
-# The scheme that training takes, beside the data's own.
+# The schemes that training may use instead of the data's own.
 _TRAIN_SCHEMES = ("iob2", "iobes")
 _OF_WORDS = ("token_accuracy",)
 
 
 class Tagging(TaskType):
-    """A label of each token of a sentence.
+    """A label for each token of a sentence.
 
-    An entry on one's own files is
+    An entry with files of your own is
 
         {"name": "chunks", "type": "tagging",
          "files": {"train": "a.conll", "validation": "b.conll",
@@ -44,16 +44,20 @@ class Tagging(TaskType):
          "separator": "", "comment": "", "scheme": "auto",
          "train_scheme": "iobes", "labels": ["O", "B-NP", "I-NP"]}
 
-    of which `name`, `type` and `files` are needed. A list of files is read as
-    if they were one. `format` is by default the
-    ending of each file: "conll" (columns of any number, blank lines between
-    sentences, `-DOCSTART-` lines skipped; the separator is any spaces and
-    tabs, unless given), "conllu", or "jsonl" (two lists a line); all may be
-    packed (.gz). Columns of conll are numbers, negative ones from the last; of
-    conllu names such as "xpos". For `scheme`, `train_scheme` and `labels` see
+    Only `name`, `type` and `files` are required. A list of files is read as one
+    file. All files may be compressed (.gz). The default `format` is each file's
+    ending:
+
+    - "conll": any number of columns, blank lines between sentences; lines of
+      `-DOCSTART-` are skipped. Columns are numbers; negative ones count from
+      the last. The default separator is any spaces and tabs.
+    - "conllu": columns are names such as "xpos".
+    - "jsonl": two lists a line.
+
+    For `scheme`, `train_scheme` and `labels` see
     `mtl_tf.tasks.tagged_source.TaggedSource`.
 
-    Or on a TFDS dataset with two sequence features, with `dataset` and
+    An entry with a TFDS dataset of two sequence features has `dataset` and
     `splits` in place of `files`, `format`, `separator` and `comment`.
     """
 
@@ -79,7 +83,7 @@ class Tagging(TaskType):
         )
 
     def file_source(self, entry: Entry) -> TaggedSource:
-        """Sentences of columns; see the class."""
+        """The source of an entry with files; see the class."""
         settings = _settings(entry)
         paths = fields.paths(entry)
         layouts = {s: _layout(entry, s, files) for s, files in paths.items()}
@@ -89,7 +93,7 @@ class Tagging(TaskType):
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str
     ) -> TaggedSource:
-        """A TFDS dataset with two sequence features."""
+        """The source of a TFDS dataset with two sequence features."""
         settings, columns = _settings(entry), _columns(entry, "")
         splits_of_entry = fields.given_splits(entry)
         name = fields.dataset_name(entry)
@@ -98,20 +102,20 @@ class Tagging(TaskType):
         return TaggedSource(reader, label_splits=tuple(splits), **settings)
 
     def settings(self, entry: Entry, source: TaggedSource) -> dict[str, Any]:
-        """`scheme`: how the labels write spans; "" for tags of words."""
+        """`scheme`: how the tags write spans; "" for tags of single words."""
         return {"scheme": source.scheme}
 
     def fixed_fields(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The tags, and how they write spans."""
+        """The tags and their scheme."""
         fixed = super().fixed_fields(labels, settings)
         if settings.get("scheme"):
             fixed["train_scheme"] = settings["scheme"]
         return fixed
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """F1 of spans and accuracy of tokens, or that alone."""
+        """Span F1 and token accuracy; only the latter for tags of words."""
         if settings.get("scheme"):
             return ("span_f1", "token_accuracy")
         return _OF_WORDS
@@ -119,7 +123,7 @@ class Tagging(TaskType):
     def check_metrics(
         self, names: Iterable[str], settings: Mapping[str, Any]
     ) -> None:
-        """Also refuses F1 of spans where tags are of words."""
+        """Also refuses span F1 for tags of words."""
         super().check_metrics(names, settings)
         for name in names:
             if name not in _OF_WORDS and not settings["scheme"]:
@@ -130,7 +134,7 @@ class Tagging(TaskType):
 
 
 def _settings(entry: Entry) -> dict[str, Any]:
-    """How an entry says that tags are read."""
+    """The entry's settings of how tags are read."""
     settings = {
         "scheme": checks.one_of(
             "scheme",
@@ -152,10 +156,10 @@ def _layout(
 
 
 def layout_of(entry: Mapping[str, Any], form: str) -> TagLayout:
-    """How an entry says that files of a format are laid out.
+    """The layout of an entry's files of one format.
 
     Raises:
-        ConfigError: a field is wrong, or none of that format's.
+        ConfigError: a field is wrong, or the format does not have it.
     """
     separator = fields.text(entry, "separator")
     comment = fields.text(entry, "comment")

@@ -27,7 +27,7 @@ _SIDES = ("source", "target")
 class Translation(TaskType):
     """A text in another language.
 
-    An entry on one's own line-aligned files is
+    An entry with line-aligned files of your own is
 
         {"name": "en-de", "type": "translation",
          "files": {"train": {"source": "a.en", "target": "a.de"},
@@ -35,16 +35,16 @@ class Translation(TaskType):
                    "test": {"source": "c.en", "target": "c.de"}},
          "bleu_tokenizer": "13a"}
 
-    of which `name`, `type` and `files` are needed. The name is that of the
-    pair, source-target. All files may be packed (.gz). A split may also have
-    one table, "train": "a.csv", or a list of some, with a column of each
-    language, by default `source` and `target`; `columns`, `format`,
-    `delimiter` and `header` are as of tasks with labels, see `TextTaskType`.
+    Only `name`, `type` and `files` are required. The name is the language pair,
+    source-target. All files may be compressed (.gz). A split may also be a
+    table, "train": "a.csv", or a list of tables, with a column for each
+    language, by default `source` and `target`; `columns`, `format`, `delimiter`
+    and `header` are as in `TextTaskType`.
 
-    Or on a TFDS dataset with two texts, with `dataset`, `splits` and `columns`
-    in place of `files`. Columns are by default the features `source` and
-    `target` of our own corpora, and those that are named like the languages
-    of other datasets.
+    An entry with a TFDS dataset of two texts has `dataset`, `splits` and
+    `columns` in place of `files`. The default columns are the features `source`
+    and `target` in this project's corpora, and in other datasets the features
+    named like the languages.
     """
 
     name = "translation"
@@ -52,35 +52,35 @@ class Translation(TaskType):
     file_fields = FIELDS
     fields = ("bleu_tokenizer",)
     metrics = dict.fromkeys(("bleu", "bleu_lc", "chrf"), Metric())
-    # There may be millions of pairs.
+    # A tenth of millions of pairs would be too many.
     most_held_out = 2000
 
     def held_out_by(self, name: str) -> str:
         """The source language.
 
-        Pairs that share a file of sources hold out the same lines of it: the
-        encoder, which they share too, has read no source of a held-out line.
+        Pairs that share a source file hold out the same lines of it. They also
+        share an encoder, which thus never reads the source of a held-out line.
         """
         return languages_of(name)[0]
 
     def features(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> tuple[Feature, ...]:
-        """Source and target, each on a time axis of its own."""
+        """Source and target, each with its own time axis."""
         return (
             Feature("source", INPUT, TEXT, ("source",)),
             Feature("target", TARGET, TEXT, ("target",)),
         )
 
     def file_source(self, entry: Entry) -> ParallelFileSource:
-        """Two line-aligned files a split, or a table."""
+        """The source of an entry with line-aligned files or tables."""
         _check_tokenizer(entry, languages_of(entry["name"])[1])
         return ParallelFileSource(_pairs(entry))
 
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str
     ) -> ParallelDatasetSource:
-        """A TFDS dataset with two texts."""
+        """The source of a TFDS dataset with two texts."""
         languages = languages_of(entry["name"])
         _check_tokenizer(entry, languages[1])
         name = fields.dataset_name(entry)
@@ -99,28 +99,28 @@ class Translation(TaskType):
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
         """`bleu_tokenizer`: how sacrebleu splits texts for BLEU.
 
-        "none" for texts that are tokens between spaces, "13a", "intl" and so
-        on; "" for what it takes for the target language.
+        "none" for texts with tokens between spaces, "13a", "intl" and so on; ""
+        for sacrebleu's default for the target language.
         """
         return {"bleu_tokenizer": fields.text(entry, "bleu_tokenizer")}
 
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
-        """Complains of a name that is none of a pair."""
+        """Refuses a name that is no language pair."""
         languages_of(name)
 
     def fixed_fields(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Nothing: there are no labels."""
+        """Nothing, as there are no labels."""
         return {}
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """BLEU, without case, and chrF."""
+        """BLEU, BLEU of lower-cased texts, and chrF."""
         return ("bleu", "bleu_lc", "chrf")
 
 
 def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
-    """Says now, not after hours of training, that BLEU cannot be computed."""
+    """Refuses, before hours of training, a BLEU that cannot be computed."""
     tokenizer = fields.text(entry, "bleu_tokenizer")
     metrics = fields.strings(entry, "metrics", 1)
     from sacrebleu.metrics import BLEU
@@ -130,7 +130,7 @@ def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
     if metrics and not any(name.startswith("bleu") for name in metrics):
         return
     try:
-        # Some need packages, and some files that they download.
+        # Some tokenizers need extra packages, or files that they download.
         BLEU(
             tokenize=tokenizer or None,
             trg_lang=without_region(language),
@@ -175,7 +175,7 @@ def _pairs(entry: Entry) -> dict[str, Pairs]:
 
 
 def _paths(entry: Entry, split: str, pair: Mapping[str, str]) -> list[str]:
-    """Those of two line-aligned files."""
+    """The two paths of line-aligned files."""
     paths = [os.path.expanduser(pair[side]) for side in _SIDES]
     for side, path in zip(_SIDES, paths):
         if not os.path.isfile(path):

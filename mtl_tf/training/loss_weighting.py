@@ -288,7 +288,7 @@ def options_of(training: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_loss_weighting(
-    name: str, weights: Sequence[float], **options
+    name: str, weights: Sequence[float], /, **options
 ) -> StaticWeights:
     """Makes the weighting that `training.loss_weighting` names.
 

@@ -34,8 +34,10 @@ def make(
     known = own_functions.keywords(cls, ("weights",))
     own_functions.check_options(f"loss weighting {place}", options, known)
     try:
-        # A call may change the state of what is tried.
-        _try(cls(weights, **options), len(weights))
+        # Calls belong to replicas: a strategy's scope is outside of them.
+        if not tf.distribute.in_cross_replica_context():
+            # A call may change the state of what is tried.
+            _try(cls(weights, **options), len(weights))
         return cls(weights, **options)
     except Exception as error:
         reason = own_functions.complaint(error) or str(error) or repr(error)

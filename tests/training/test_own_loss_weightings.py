@@ -73,6 +73,11 @@ class Twice(AdaptedWeights):
         super().__init__(weights, **kwargs)
         self.again = self.add_state("factors", "ones")
 
+class OfReplica(StaticWeights):
+    def call(self, task, loss):
+        replicas = tf.distribute.get_replica_context().num_replicas_in_sync
+        return loss * replicas
+
 class Counts(AdaptedWeights):
     def call(self, task, loss):
         self.factors.assign(self.factors.value + 1.0)
@@ -124,6 +129,7 @@ def test_what_reads_gradients_is_known():
     ("name", "options", "message"),
     [
         ("mine.py:Highest", {"powr": 1}, "no option 'powr'; did you mean"),
+        ("mine.py:Highest", {"weights": [1.0]}, "has no option 'weights'"),
         ("mine.py:Nothing", {}, "must be a class of .*StaticWeights"),
         ("mine.py:Fails", {}, "cannot be used: .*mine.py:.*KeyError"),
         ("mine.py:NoUpdate", {}, "with adapts it needs update"),
@@ -141,6 +147,13 @@ def test_what_reads_gradients_is_known():
 def test_what_cannot_be_made(name, options, message):
     with pytest.raises(ConfigError, match=message):
         loss_weighting.make_loss_weighting(name, [1.0, 2.0], **options)
+
+
+def test_one_that_knows_its_replica_is_tried_outside_a_scope():
+    place = "mine.py:OfReplica"
+    loss_weighting.make_loss_weighting(place, [1.0, 2.0])
+    with tf.distribute.OneDeviceStrategy("cpu:0").scope():
+        loss_weighting.make_loss_weighting(place, [1.0, 2.0])
 
 
 def test_to_try_it_changes_nothing():

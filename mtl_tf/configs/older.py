@@ -54,6 +54,9 @@ def config_of_today(config: Mapping[str, Any]) -> dict[str, Any]:
     if scheme["name"] == "asp":
         mean = scheme.get("orthogonality_mean", version < 2)
         scheme["orthogonality_mean"] = bool(mean)  # 0 and 1 were taken, too
+    wide = config["model"]["wide"]
+    if version < 5 and not wide["alone"]:
+        wide["choose_shares"] = True  # today's default, which says nothing then
     config["pipeline"]["mixing"] = _mixing(config["pipeline"]["mixing"])
     for group, name in (
         (config, "tasks"),

@@ -15,6 +15,8 @@ from mtl_tf.runs.upgrading import VERSION, stamped, upgraded
 STORED = pathlib.Path(__file__).parent.parent / "stored_runs"
 DEFAULTS = json.loads(json.dumps(fields.defaults()))
 FIRST_DEFAULTS = json.loads(json.dumps(fields.defaults(version=1)))
+# Where nothing is to be chosen it has today's default.
+FIRST_DEFAULTS["model"]["wide"]["choose_shares"] = True
 
 # What the first version wrote, of other values than today's defaults.
 FIRST = {
@@ -127,6 +129,23 @@ def test_a_stored_run_goes_on_with_todays_config(name, tmp_path):
     assert run.has("results.json")
     config["model"]["scheme"]["forget_bias"] = 1.0
     with pytest.raises(RunError, match="forget_bias: 0.0 there, 1.0 asked"):
+        run.claim(config)
+
+
+@pytest.mark.parametrize("alone", [0.0, 0.2])
+def test_a_run_before_shares_were_chosen_goes_on(tmp_path, alone):
+    """With the same config, unless shares would be chosen by now."""
+    config = json.loads(json.dumps(DEFAULTS))
+    config["model"]["wide"]["alone"] = alone
+    stored = json.loads(json.dumps(config))
+    del stored["model"]["wide"]["choose_shares"]
+    (tmp_path / "config.json").write_text(json.dumps(stored | {"version": 4}))
+    (tmp_path / "results.json").write_text("{}")
+    run = RunDirectory(str(tmp_path))
+    if not alone:
+        run.claim(config)
+        return
+    with pytest.raises(RunError, match="shares: False there, True asked for"):
         run.claim(config)
 
 

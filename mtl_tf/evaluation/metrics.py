@@ -7,46 +7,35 @@ import numpy as np
 from mtl_tf.core.names import look_up
 
 Metric = Callable[..., float]
-_TINY = 1e-30
 
 
-def _checked(labels, predictions, weights):
+def _checked(labels, predictions) -> tuple[np.ndarray, np.ndarray]:
     labels = np.asarray(labels, dtype=np.int64).reshape(-1)
     predictions = np.asarray(predictions, dtype=np.int64).reshape(-1)
-    if weights is None:
-        weights = np.ones(len(labels))
-    weights = np.asarray(weights, dtype=np.float64).reshape(-1)
-    if not len(labels) == len(predictions) == len(weights):
+    if len(labels) != len(predictions):
         raise ValueError(
-            "labels, predictions and weights must have one length, got "
-            f"{len(labels)}, {len(predictions)} and {len(weights)}"
+            "labels and predictions must have one length, got "
+            f"{len(labels)} and {len(predictions)}"
         )
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise ValueError("weights must be finite and zero or positive")
-    return labels, predictions, weights
+    return labels, predictions
 
 
-def accuracy(labels, predictions, weights=None) -> float:
+def accuracy(labels, predictions) -> float:
     """Percentage of examples whose prediction is the label.
 
     Args:
         labels: integers [n].
         predictions: integers [n].
-        weights: numbers [n] that say how much each example counts; all 1
-            if None.
 
     Returns:
-        A score from 0 to 100; 0 if there is nothing to count.
+        A score from 0 to 100; 0 if there are no examples.
     """
-    labels, predictions, weights = _checked(labels, predictions, weights)
-    total = weights.sum()
-    if total == 0:
-        return 0.0
-    return float(100.0 * weights[labels == predictions].sum() / total)
+    labels, predictions = _checked(labels, predictions)
+    return float(100.0 * np.sum(labels == predictions) / max(len(labels), 1))
 
 
 def confusion_matrix(
-    labels, predictions, classes: int | None = None, weights=None
+    labels, predictions, classes: int | None = None
 ) -> np.ndarray:
     """How often each label was predicted as each class.
 
@@ -54,7 +43,6 @@ def confusion_matrix(
         labels: integers [n].
         predictions: integers [n].
         classes: the number of classes; by default the largest id + 1.
-        weights: numbers [n]; all 1 if None.
 
     Returns:
         float64 [classes, classes]: rows are labels, columns predictions.
@@ -62,7 +50,7 @@ def confusion_matrix(
     Raises:
         ValueError: a label or a prediction is not in 0..classes-1.
     """
-    labels, predictions, weights = _checked(labels, predictions, weights)
+    labels, predictions = _checked(labels, predictions)
     indices = np.concatenate([labels, predictions])
     if classes is None:
         classes = int(indices.max()) + 1 if len(indices) else 0
@@ -73,9 +61,9 @@ def confusion_matrix(
             f"got {outside[0]}"
         )
     cells = np.bincount(
-        labels * classes + predictions, weights, minlength=classes * classes
+        labels * classes + predictions, minlength=classes * classes
     )
-    return cells.reshape(classes, classes)
+    return cells.reshape(classes, classes).astype(np.float64)
 
 
 def of_classes(matrix: Sequence[Sequence[float]]) -> list[dict[str, float]]:
@@ -101,7 +89,7 @@ def of_classes(matrix: Sequence[Sequence[float]]) -> list[dict[str, float]]:
     ]
 
 
-def macro_f1(labels, predictions, weights=None) -> float:
+def macro_f1(labels, predictions) -> float:
     """Mean over classes of F1, the harmonic mean of precision and recall.
 
     The classes are those that occur among the labels or the predictions, as in
@@ -110,12 +98,11 @@ def macro_f1(labels, predictions, weights=None) -> float:
     Args:
         labels: integers [n].
         predictions: integers [n].
-        weights: numbers [n]; all 1 if None.
 
     Returns:
-        A score from 0 to 100; 0 if there is nothing to count.
+        A score from 0 to 100; 0 if there are no examples.
     """
-    matrix = confusion_matrix(labels, predictions, None, weights)
+    matrix = confusion_matrix(labels, predictions)
     correct = np.diag(matrix)
     occurrences = matrix.sum(axis=0) + matrix.sum(axis=1)
     present = occurrences > 0
@@ -124,46 +111,27 @@ def macro_f1(labels, predictions, weights=None) -> float:
     return float(100.0 * np.mean(2 * correct[present] / occurrences[present]))
 
 
-def weighted_f1(labels, predictions, weights=None) -> float:
+def weighted_f1(labels, predictions) -> float:
     """Mean F1 of the classes, weighted by their numbers of examples.
 
-    Args:
-        labels: integers [n].
-        predictions: integers [n].
-        weights: numbers [n]; all 1 if None.
-
-    Returns:
-        A score from 0 to 100; 0 if there is nothing to count.
+    Arguments and result are those of `macro_f1`.
     """
-    matrix = confusion_matrix(labels, predictions, None, weights)
-    correct, support = np.diag(matrix), matrix.sum(axis=1)
-    if not support.sum():
-        return 0.0
-    occurrences = np.maximum(matrix.sum(axis=0) + support, _TINY)
-    f1 = 2 * correct / occurrences
-    return float(100.0 * np.sum(support * f1) / support.sum())
+    classes = of_classes(confusion_matrix(labels, predictions))
+    total = sum(scores["support"] for scores in classes)
+    return sum(c["support"] * c["f1"] for c in classes) / max(total, 1)
 
 
-def balanced_accuracy(labels, predictions, weights=None) -> float:
+def balanced_accuracy(labels, predictions) -> float:
     """Mean recall of the classes that occur among the labels.
 
-    Args:
-        labels: integers [n].
-        predictions: integers [n].
-        weights: numbers [n]; all 1 if None.
-
-    Returns:
-        A score from 0 to 100; 0 if there is nothing to count.
+    Arguments and result are those of `macro_f1`.
     """
-    matrix = confusion_matrix(labels, predictions, None, weights)
-    support = matrix.sum(axis=1)
-    present = support > 0
-    if not present.any():
-        return 0.0
-    return float(100.0 * np.mean(np.diag(matrix)[present] / support[present]))
+    classes = of_classes(confusion_matrix(labels, predictions))
+    recalls = [scores["recall"] for scores in classes if scores["support"]]
+    return float(np.mean(recalls)) if recalls else 0.0
 
 
-def mcc(labels, predictions, weights=None) -> float:
+def mcc(labels, predictions) -> float:
     """Matthews' correlation coefficient, for any number of classes.
 
     The correlation of labels and predictions (R_K of Gorodkin 2004), the metric
@@ -172,24 +140,21 @@ def mcc(labels, predictions, weights=None) -> float:
     Args:
         labels: integers [n].
         predictions: integers [n].
-        weights: numbers [n]; all 1 if None.
 
     Returns:
         A score from -100 to 100; 0 where all labels, or all predictions, are
         the same.
     """
-    matrix = confusion_matrix(labels, predictions, None, weights)
+    matrix = confusion_matrix(labels, predictions)
     total = matrix.sum()
     support, predicted = matrix.sum(axis=1), matrix.sum(axis=0)
     covariance = np.trace(matrix) * total - support @ predicted
-    variances = [
-        total**2 - marginal @ marginal for marginal in (support, predicted)
-    ]
-    scale = np.sqrt(max(variances[0], 0.0) * max(variances[1], 0.0))
+    variances = [total**2 - sizes @ sizes for sizes in (support, predicted)]
+    scale = np.sqrt(np.prod(variances))
     return float(100.0 * covariance / scale) if scale > 0 else 0.0
 
 
-def quadratic_kappa(labels, predictions, weights=None) -> float:
+def quadratic_kappa(labels, predictions) -> float:
     """Cohen's kappa with squared distances, for ordered labels.
 
     A prediction k places off costs k^2 (Cohen 1968). It suits stars or grades,
@@ -198,13 +163,12 @@ def quadratic_kappa(labels, predictions, weights=None) -> float:
     Args:
         labels: integers [n].
         predictions: integers [n].
-        weights: numbers [n]; all 1 if None.
 
     Returns:
         A score of at most 100; 0 at chance level, and if all labels and
         predictions are the same.
     """
-    matrix = confusion_matrix(labels, predictions, None, weights)
+    matrix = confusion_matrix(labels, predictions)
     places = np.arange(len(matrix))
     costs = (places[:, None] - places) ** 2
     by_chance = np.outer(matrix.sum(axis=1), matrix.sum(axis=0))
@@ -226,7 +190,7 @@ METRICS: dict[str, Metric] = {
 
 
 def get(name: str) -> Metric:
-    """The metric of that name: a function (labels, predictions, weights).
+    """The metric of that name: a function (labels, predictions).
 
     Raises:
         ConfigError: there is none; the message offers the nearest names.

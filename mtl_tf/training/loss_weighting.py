@@ -284,7 +284,7 @@ def options_of(training: Mapping[str, Any]) -> dict[str, Any]:
     name = training["loss_weighting"]
     if own_functions.is_own(name):
         return dict(training["loss_weighting_options"])
-    return dict(training[name]) if name in ("dwa", "gradnorm") else {}
+    return dict(training.get(name, {}))
 
 
 def make_loss_weighting(

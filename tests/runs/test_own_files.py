@@ -72,6 +72,7 @@ def test_the_paths_of_other_code_become_absolute(tmp_path, monkeypatch):
     config["text"]["tokenizers"] = {"de": {"name": "mine.py:Words"}}
     config["training"]["optimizer"]["name"] = "mine.py:SGD"
     config["training"]["optimizer"]["schedule"] = "mine.py:stairs"
+    config["training"]["loss_weighting"] = "mine.py:Highest"
     phases = [{"tasks": ["a"], "epochs": 1, "mixing": "mine.py:Mix"}]
     mixing = {"name": "mine.py:Mix", "phases": phases, "mixing": "uniform"}
     config["pipeline"]["mixing"] = mixing
@@ -82,6 +83,7 @@ def test_the_paths_of_other_code_become_absolute(tmp_path, monkeypatch):
     assert made["text"]["tokenizers"]["de"]["name"] == f"{place}:Words"
     assert made["training"]["optimizer"]["name"] == f"{place}:SGD"
     assert made["training"]["optimizer"]["schedule"] == f"{place}:stairs"
+    assert made["training"]["loss_weighting"] == f"{place}:Highest"
     assert made["pipeline"]["mixing"] == {
         "name": f"{place}:Mix",
         "phases": [{**phases[0], "mixing": f"{place}:Mix"}],

@@ -139,8 +139,9 @@ TRAINING: Fields = {
     "training.mixed_precision": Field(
         "float32",
         rules.one_of("float32", "mixed_bfloat16", "mixed_float16"),
-        "Precision in which the layers of a Transformer compute; the weights "
-        "are float32. mixed_float16 scales the loss and needs one replica.",
+        "Precision in which the layers of any model compute. Weights, states "
+        "of recurrent layers and losses are float32. mixed_float16 scales the "
+        "loss and needs one replica.",
     ),
     "training.jit": Field(
         True,

@@ -42,6 +42,8 @@ class MTCNNScheme(SharingScheme):
         ```
     """
 
+    half_precision = True
+
     def __init__(
         self,
         tasks: int,

@@ -37,6 +37,7 @@ class MTDNNScheme(SharingScheme):
     """
 
     has_sequence = False
+    half_precision = True
 
     def __init__(
         self, tasks: int, units: int = 100, bag: str = "sum", **kwargs

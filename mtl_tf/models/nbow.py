@@ -34,6 +34,7 @@ class NBOWScheme(SharingScheme):
     """
 
     has_sequence = False
+    half_precision = True
 
     def __init__(self, tasks: int, bag: str = "sum", **kwargs):
         super().__init__(**kwargs)

@@ -62,6 +62,7 @@ class QuestionAnsweringModel(QuestionReader):
         generative: how many of them, the first ones, can be generated.
         options: the fields of `build_question_model` except the name.
         ngrams: see `build_question_model`.
+        dtype: the dtype policy of the layers.
 
     Input shape: a batch of G groups: "context" int32 `[G, B, L]`, "question"
         `[G, B, M]` and "answer" `[G, B, U]`, which has the end token's id after
@@ -89,9 +90,10 @@ class QuestionAnsweringModel(QuestionReader):
         generative: int,
         options: Mapping,
         ngrams: tuple[int, np.ndarray] | None = None,
+        dtype: str = "float32",
     ):
         parts = look_up(name, MODELS, "model")
-        super().__init__(name, parts, vocabulary_size, options, ngrams)
+        super().__init__(name, parts, vocabulary_size, options, ngrams, dtype)
         checks.positive_integer("generative vocabulary", generative)
         if generative > vocabulary_size:
             raise ConfigError(
@@ -101,7 +103,7 @@ class QuestionAnsweringModel(QuestionReader):
         self.per_word = options["per_word"]
         self._add_projection("answer")
         self.positions = Positions(
-            "sinusoidal", name="positions", init=self.init
+            "sinusoidal", name="positions", **self._shared_options
         )
         self.block_count = options["blocks"] if parts.self_attention else 0
         # Attributes, because tf.train.Checkpoint does not look into lists.
@@ -112,7 +114,7 @@ class QuestionAnsweringModel(QuestionReader):
                 options["feed_forward"],
                 self.rate,
                 name=f"answer_block_{number}",
-                init=self.init,
+                **self._shared_options,
             )
             setattr(self, f"answer_block_{number}", block)
         self.pointer = PointerDecoder(
@@ -121,7 +123,7 @@ class QuestionAnsweringModel(QuestionReader):
             parts.question_pointer,
             self.rate,
             name="pointer",
-            init=self.init,
+            **self._shared_options,
         )
 
     @classmethod
@@ -311,7 +313,7 @@ def check_question_model(model_config: Mapping) -> None:
         ConfigError: a field, a name or a value is wrong.
     """
     # Constructors check their arguments but make no weights.
-    _make(model_config, 8, 8, 0, None)
+    _make(model_config, 8, 8, 0, None, "float32")
 
 
 def _make(
@@ -320,6 +322,7 @@ def _make(
     generative: int,
     seed: int,
     ngrams: tuple[int, np.ndarray] | None,
+    dtype: str,
 ) -> QuestionAnsweringModel:
     """The model without weights; see `build_question_model`."""
     config = completed("model", model_config, _DEFAULTS)
@@ -327,7 +330,7 @@ def _make(
     config["init"] = {"seed": seed} | dict(config["init"] or {})
     checks.positive_integer("model.blocks", config["blocks"])
     return QuestionAnsweringModel(
-        name, vocabulary_size, generative, config, ngrams
+        name, vocabulary_size, generative, config, ngrams, dtype
     )
 
 
@@ -338,6 +341,7 @@ def build_question_model(
     seed: int = 0,
     vectors: np.ndarray | None = None,
     ngrams: tuple[int, np.ndarray] | None = None,
+    dtype: str = "float32",
 ) -> QuestionAnsweringModel:
     """Builds a model with all its weights.
 
@@ -356,11 +360,15 @@ def build_question_model(
             word, int32 `[vocabulary_size, K]`, see `NgramEmbedding`. The mean
             of their vectors is appended to the word's vector. None for no
             n-grams.
+        dtype: the dtype policy of the layers, such as "mixed_bfloat16".
+            Weights, losses and scores are always float32.
 
     Raises:
         ConfigError: a field or a value is wrong.
     """
-    model = _make(model_config, vocabulary_size, generative, seed, ngrams)
+    model = _make(
+        model_config, vocabulary_size, generative, seed, ngrams, dtype
+    )
     model.build()
     model.remember(
         model_config=model_config,
@@ -368,6 +376,7 @@ def build_question_model(
         generative=generative,
         seed=seed,
         ngrams=ngrams,
+        dtype=dtype,
     )
     if vectors is not None:
         model.embedding.set_vectors(vectors)

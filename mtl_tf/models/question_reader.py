@@ -49,6 +49,7 @@ class QuestionReader(TaskModel):
         vocabulary_size: number of words with a vector.
         options: the fields of `build_question_model` except the name.
         ngrams: see `build_question_model`.
+        dtype: the dtype policy of the layers.
     """
 
     def __init__(
@@ -58,13 +59,14 @@ class QuestionReader(TaskModel):
         vocabulary_size: int,
         options: Mapping,
         ngrams: tuple[int, np.ndarray] | None = None,
+        dtype: str = "float32",
     ):
         super().__init__(autocast=False, name=name)
         self.vocabulary_size = checks.positive_integer(
             "vocabulary_size", vocabulary_size
         )
         self.units, self.rate = options["units"], options["dropout"]
-        self.init = options["init"]
+        self._shared_options = {"init": options["init"], "dtype": dtype}
         self.coattended = parts.coattention
         # Without a pointer into the question, the decoder sees it only through
         # the context, to which it was aligned.
@@ -75,7 +77,7 @@ class QuestionReader(TaskModel):
             vocabulary_size,
             options["embedding_dim"],
             name="embedding",
-            init=self.init,
+            **self._shared_options,
         )
         self.ngram_embedding = None
         if ngrams is not None:
@@ -85,15 +87,18 @@ class QuestionReader(TaskModel):
                 options["ngram_dim"],
                 of_words,
                 name="ngram_embedding",
-                init=self.init,
+                **self._shared_options,
             )
         self._add_projection("text")
         if self.coattended:
             self.independent = BidirectionalLSTM(
-                self.units, self.rate, name="independent", init=self.init
+                self.units,
+                self.rate,
+                name="independent",
+                **self._shared_options,
             )
             self.coattention = DualCoattention(
-                self.units, name="coattention", init=self.init
+                self.units, name="coattention", **self._shared_options
             )
         for text in self.encoded:
             encoder = SelfAttentiveEncoder(
@@ -103,7 +108,7 @@ class QuestionReader(TaskModel):
                 options["feed_forward"],
                 self.rate,
                 name=f"{text}_encoder",
-                init=self.init,
+                **self._shared_options,
             )
             setattr(self, f"{text}_encoder", encoder)
 
@@ -111,7 +116,7 @@ class QuestionReader(TaskModel):
         """The `x W` of equation 2 or 15, without a bias, and its dropout."""
         name = f"{side}_projection"
         layer = TaskDense(
-            self.units, 0, use_bias=False, name=name, init=self.init
+            self.units, 0, use_bias=False, name=name, **self._shared_options
         )
         setattr(self, name, layer)
         dropout = Dropout(self.rate, salt=name, short=True)

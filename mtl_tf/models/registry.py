@@ -83,10 +83,10 @@ def make_scheme(
         config, known, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
     )
     if dtype != "float32" and not scheme.half_precision:
-        able = [name for name, s in SCHEMES.items() if s.half_precision]
         raise ConfigError(
-            f"scheme {config['name']!r} computes in float32 only, not in "
-            f"{dtype}: training.mixed_precision needs one of {', '.join(able)}"
+            f"training.mixed_precision is {dtype!r}, but the scheme {name} "
+            "computes in float32 only: leave it at 'float32', or set "
+            "half_precision = True in the scheme's class"
         )
     return scheme
 

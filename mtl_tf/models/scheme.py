@@ -91,6 +91,7 @@ class RecurrentScheme(SharingScheme):
         layer: the class of the layer of one direction.
     """
 
+    half_precision = True
     layer: Callable[..., keras.layers.Layer]
 
     def __init__(

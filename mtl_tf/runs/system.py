@@ -173,13 +173,11 @@ def refuse_unused(
         ConfigError: the config uses one.
     """
     text, model = config["text"], config["model"]
-    precision = config["training"]["mixed_precision"]
     fields = {
         "text.characters": text["characters"]["max_word_length"] > 0,
         "text.casing": text["casing"],
         "model.encoder": bool(model["encoder"]["preset"]),
         "model.wide": model["wide"]["buckets"] > 0,
-        "training.mixed_precision": precision != "float32",
         **more,
     }
     for name, is_used in fields.items():

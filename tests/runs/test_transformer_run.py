@@ -9,7 +9,6 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.models import multi_task
 from mtl_tf.runs import training_run
 from tests.system import corpus
 
@@ -17,7 +16,6 @@ from tests.system import corpus
 pytestmark = pytest.mark.extended
 
 HALF = "mixed_bfloat16"
-TASKS = [{"name": "a", "type": "classification", "labels": ["0", "1"]}]
 
 
 def read(directory, name):
@@ -85,14 +83,6 @@ def test_float16_on_replicas_is_refused(two_replicas):
     with two_replicas.scope():
         with pytest.raises(ConfigError, match="on one replica, not on 2"):
             loss_scaled(None, [])
-
-
-def test_schemes_that_need_float32_say_so():
-    model = {"scheme": {"name": "nbow"}, "embedding_dim": 4}
-    with pytest.raises(
-        ConfigError, match="nbow.*needs one of direct, l_e, l_i, s_c"
-    ):
-        multi_task.build_model(model, 9, TASKS, dtype=HALF)
 
 
 def test_an_unknown_precision_is_refused(toy_files, tmp_path):

@@ -98,7 +98,6 @@ def test_what_it_has_no_use_for_is_refused():
     for group, field, value in (
         ("text", "casing", True),
         ("model", "embedding_private_dim", 3),
-        ("training", "mixed_precision", "mixed_bfloat16"),
     ):
         config = base.paper_config().to_dict()
         config[group][field] = value

@@ -32,6 +32,7 @@ from mtl_tf.text.questions import (
     QuestionEncoder,
     QuestionText,
 )
+from mtl_tf.training import precision
 
 
 class Answering(System):
@@ -41,7 +42,7 @@ class Answering(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Refuses parts of words, encoders and half precision.
+        """Refuses parts of words and encoders.
 
         The values of other options are checked.
         """
@@ -137,6 +138,7 @@ class Answering(System):
             seed,
             vectors,
             ngrams,
+            dtype=precision.policy(config),
         )
 
     def set_pretrained(

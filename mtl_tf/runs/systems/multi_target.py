@@ -29,6 +29,7 @@ from mtl_tf.text.translation import (
     languages_of,
     source_of,
 )
+from mtl_tf.training import precision
 
 
 class MultiTarget(System):
@@ -38,7 +39,7 @@ class MultiTarget(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Refuses vectors, parts of words, encoders and half precision.
+        """Refuses vectors, parts of words and encoders.
 
         The values of other options are checked.
         """
@@ -107,6 +108,7 @@ class MultiTarget(System):
             text.target_sizes,
             [task["name"] for task in tasks],
             seed=seed,
+            dtype=precision.policy(config),
         )
 
     def words_of(self, text: TranslationText) -> dict[str, Sequence[str]]:

@@ -165,11 +165,13 @@ class SelfAttention(StackedLayer):
         is_few = queries is not None
         q = _queries_at_keys(queried, maps, is_few) * self.head_units**-0.5
         q = tf.reshape(q, [texts, 1, count * self.heads, x.shape[-1]])
+        # `x[:, None]` would have a gradient that copies.
+        read = tf.expand_dims(x, 1)
         bias = self._reach(mask, count)
         if self.causal:
             bias = tf.repeat(bias, self.heads, 2)
         heads, weights = self._attend(
-            *(q, x[:, None], x[:, None], bias),
+            *(q, read, read, bias),
             *(training, seed, return_weights),
         )
         heads = tf.reshape(heads, [texts, count, self.heads, x.shape[-1]])

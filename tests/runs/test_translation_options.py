@@ -27,7 +27,10 @@ def test_keras_policy_of_other_models_changes_no_run():
         source=types.SimpleNamespace(vocabulary=range(9)),
         target_sizes={"aa": 7},
     )
-    config = {"model": {"translation": {"units": 4, "embedding_dim": 4}}}
+    config = {
+        "model": {"translation": {"units": 4, "embedding_dim": 4}},
+        "training": {"mixed_precision": "float32"},
+    }
     keras.config.set_dtype_policy("mixed_bfloat16")
     try:
         model = building.build(

@@ -52,26 +52,28 @@ class CleanParts:
         """The training and validation texts of the whole group.
 
         Raises:
-            MtlError: as for `Task.dataset`. For a task that no entry names, the
-                error is only logged.
+            MtlError: as for `Task.dataset`. A task that no entry names and that
+                cannot be read is only named in a warning.
         """
         logging.info("Reading the texts that no clean test example repeats.")
         seen = SeenTexts()
+        unread = []
         for name, (task, is_named) in self._members().items():
             try:
                 parts = [texts(task, p) for p in ("train", "validation")]
                 seen.merge(SeenTexts(*parts))
-            except DataError as error:
+            except DataError:
                 # Files that are incomplete or damaged do not matter to a run
                 # that does not use them.
                 if is_named:
                     raise
-                logging.warning(
-                    "%s cannot be read: the clean part of the tests is judged "
-                    "without its texts. %s",
-                    name,
-                    error,
-                )
+                unread.append(name)
+        if unread:
+            logging.warning(
+                "clean test examples may repeat texts of tasks that are not "
+                "trained here and whose files are not all there: %s",
+                ", ".join(unread),
+            )
         return seen
 
     def _members(self) -> dict[str, tuple[Task, bool]]:

@@ -28,8 +28,8 @@ class SkippedSteps:
         if self.optimizer is None:
             return ""
         return (
-            f", or training.mixed_precision from {FLOAT16!r}, whose largest "
-            f"number is 65504, to {BFLOAT16!r}"
+            f", or take training.mixed_precision {BFLOAT16!r} (the largest "
+            f"number of {FLOAT16!r} is 65504)"
         )
 
     def begin(self, step: int) -> None:

@@ -95,6 +95,6 @@ def test_a_loss_that_is_not_finite_names_the_precision(tmp_path):
         return full
 
     stage = toy.Stage(tmp_path, change=poison, **HALF)
-    told = "clip_norm, or training.mixed_precision from 'mixed_float16'.*65504"
+    told = "clip_norm, or take training.mixed_precision 'mixed_bfloat16'.*65504"
     with pytest.raises(Diverged, match=told):
         stage.run()

@@ -187,9 +187,11 @@ def _check_objective(values: flags.FlagValues, is_encoder: bool) -> None:
         if not values[name].present:
             continue
         if not is_encoder:
+            why = {"mixed_precision": "which computes in float32"}.get(
+                name, "whose sizes and words are those of --config"
+            )
             raise ConfigError(
-                f"--{name} does nothing with --objective=next_words, whose "
-                "sizes and words are those of --config"
+                f"--{name} does nothing with --objective=next_words, {why}"
             )
         if values.preset and name in sizes:
             raise ConfigError(

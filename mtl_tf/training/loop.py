@@ -18,6 +18,7 @@ from mtl_tf.training.checkpoints import Checkpoints
 from mtl_tf.training.last_weights import LastWeights
 from mtl_tf.training.progress import Progress
 from mtl_tf.training.signals import StopRequest, stop_requests
+from mtl_tf.training.skipped_steps import SkippedSteps
 from mtl_tf.training.trainer import Report, Trainer
 
 
@@ -99,6 +100,7 @@ class Loop:
             self.chunk = min(self.chunk, trainer.most_steps)
         self.doing = "step"
         self.time_is_up = False
+        self.skipped = SkippedSteps(trainer.optimizer)
         self.last: LastWeights | None = None
         # Only one worker stores weights, averages and scores them.
         if options.average_last and self.workers.is_chief:
@@ -113,12 +115,15 @@ class Loop:
 
         Raises:
             Interrupted: a signal came. The state is saved.
-            Diverged: the loss is not finite. The last good state is kept.
+            Diverged: the loss is not finite, or no gradient is. The last good
+                state is kept.
         """
         options, step = self.options, start
         self._look_at_time()
         if self._finished(step):
+            self.skipped.check_end(step)
             return
+        self.skipped.begin(step)
         iterator = self.trainer.iterate(
             lambda *replicas: self.make_dataset(start, *replicas)
         )
@@ -141,11 +146,13 @@ class Loop:
             while not self._finished(step):
                 step = self._advance(iterator, step, stop)
                 if self._evaluation_due(step) or self._over_time():
+                    self.skipped.tell(step)
                     self._evaluate(step)
                 elif self._checkpoint_due():
                     self._save()
                 self._stop_if_asked(stop, step)
         self._tell_early_end(step)
+        self.skipped.check_end(step)
 
     def _tell_early_end(self, step: int) -> None:
         """Logs why the stage ended before its planned length."""
@@ -216,6 +223,7 @@ class Loop:
             tf.constant(float(bool(stop))),
         )
         self._check(report)
+        self.skipped.check_scale(step + steps)
         # With several workers, all must stop after the same step.
         self.stopping = bool(report.asked > 0)
         self._choose_chunk((time.monotonic() - before) / steps)
@@ -244,8 +252,8 @@ class Loop:
         raise Diverged(
             f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
             f"is not finite at step {step}: lower "
-            "training.optimizer.learning_rate or set training.clip_norm, in "
-            "another --model_dir; the "
+            "training.optimizer.learning_rate or set training.clip_norm"
+            f"{self.skipped.advice}, in another --model_dir; the "
             f"last good checkpoint is {last or 'none: it had not come so far'}"
         )
 

@@ -30,7 +30,8 @@ def stage_optimizer(
     Float16 gradients below 6e-8 vanish. With the policy mixed_float16 the loss
     is therefore scaled up as far as it stays finite
     (`keras.optimizers.LossScaleOptimizer`), and a step whose gradients are not
-    finite is skipped. bfloat16 has the range of float32 and needs no scaling.
+    finite is skipped (`SkippedSteps`). bfloat16 has the range of float32 and
+    needs no scaling.
 
     Args:
         training: the config's `training`.

@@ -134,7 +134,8 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
                 "--objective=next_words",
                 "--mixed_precision=mixed_bfloat16",
             ],
-            "--mixed_precision does nothing",
+            "--mixed_precision does nothing with --objective=next_words, "
+            "which computes in float32",
         ),
         (["--texts={one}"], "there are 1 texts: at least 2"),
     ],

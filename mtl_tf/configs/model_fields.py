@@ -142,8 +142,9 @@ MODEL: Fields = {
     ),
     "model.wide.dimension": Field(
         16,
-        rules.POSITIVE_INTEGER,
-        "Size of each vector.",
+        rules.NOT_NEGATIVE_INTEGER,
+        "Size of each vector. 0 for the number of labels of the task with the "
+        "most, but at least 16 and at most 64.",
     ),
     "model.wide.word_ngrams": Field(
         2,

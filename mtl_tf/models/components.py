@@ -44,6 +44,9 @@ _WIDE = {
     "choose_shares": True,
 }
 
+# The least and the greatest that follow from the number of labels.
+_WIDE_DIMENSIONS = 16, 64
+
 _ENCODER = {
     "preset": "",
     "trainable": True,
@@ -122,9 +125,19 @@ def make_casing(dimension: int, options: Mapping) -> Embedding | None:
 
 
 def make_wide(
-    config: Mapping, tasks: int, options: Mapping
+    config: Mapping,
+    tasks: Sequence[Mapping],
+    heads: Mapping[str, keras.layers.Layer],
+    options: Mapping,
 ) -> WideFeatures | None:
-    """Makes the wide part from the field `wide`, if it has buckets."""
+    """Makes the wide part from the field `wide`, if it has buckets.
+
+    Args:
+        config: the model's config.
+        tasks: "type" and "labels" of each task.
+        heads: the heads, by task type.
+        options: "init" and "dtype".
+    """
     wide = completed("model.wide", config.get("wide"), _WIDE)
     checks.not_negative_integer("model.wide.buckets", wide["buckets"])
     if not wide["buckets"]:
@@ -134,8 +147,20 @@ def make_wide(
             "model.wide.character_ngrams must be 0 or at least 3, got "
             f"{wide['character_ngrams']}"
         )
+    checks.not_negative_integer("model.wide.dimension", wide["dimension"])
+    if not wide["dimension"]:
+        # Vectors of fewer numbers cannot tell all labels apart.
+        labels = [
+            len(task["labels"])
+            for task in tasks
+            if heads[task["type"]].reads == "summary"
+        ]
+        least, most = _WIDE_DIMENSIONS
+        wide["dimension"] = min(max([least, *labels]), most)
     rate = wide.pop("dropout")
-    return WideFeatures(**wide, tasks=tasks, rate=rate, name="wide", **options)
+    return WideFeatures(
+        **wide, tasks=len(tasks), rate=rate, name="wide", **options
+    )
 
 
 def make_hidden(

@@ -377,7 +377,7 @@ def build_model(
         characters=make_characters(config.get("characters"), options),
         casing=components.make_casing(config.get("casing_dim", 0), options),
         hidden=components.make_hidden(head, len(tasks), options),
-        wide=components.make_wide(config, len(tasks), options),
+        wide=components.make_wide(config, tasks, heads, options),
         types=[task["type"] for task in tasks],
         head_types=head_types_of(tasks),
         name="multi_task_model",

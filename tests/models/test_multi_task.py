@@ -206,6 +206,7 @@ def test_a_wide_part_stands_beside_what_heads_read(tmp_path):
         ({"bucket": 3}, "model.wide.*did you mean 'buckets'"),
         ({"buckets": -1}, "model.wide.buckets must be"),
         ({"buckets": 9, "character_ngrams": 2}, "must be 0 or at least 3"),
+        ({"buckets": 9, "dimension": -1}, "model.wide.dimension must be"),
         ({"buckets": 9, "dropout": 1.0}, "dropout"),
         ({"buckets": 9, "alone": 1.0}, "below 1"),
     ],
@@ -213,6 +214,19 @@ def test_a_wide_part_stands_beside_what_heads_read(tmp_path):
 def test_wrong_options_of_the_wide_part(wide, message):
     with pytest.raises(ConfigError, match=message):
         build_model(small(wide=wide), 20, make_tasks(2))
+
+
+@pytest.mark.parametrize(
+    "labels, size", [((2, 3), 16), ((2, 22), 22), ((100, 2), 64)]
+)
+def test_the_wide_part_is_as_wide_as_the_labels_need(labels, size):
+    wide = {"buckets": 5, "dimension": 0}
+    # Heads that read tokens have nothing of the wide part.
+    tagging = make_tasks(40)[0] | {"type": "tagging", "name": "tags"}
+    tasks = [*make_tasks(*labels), tagging]
+    config = small("lstm", wide=wide, scheme={"sharing": "private"})
+    model = build_model(config, 20, tasks)
+    assert model.wide.vectors.shape == (5, size)
 
 
 @pytest.mark.parametrize("sharing", ["private", "shared"])

@@ -150,8 +150,11 @@ def _targets(
     return names, [look_up(name, known, "target") for name in targets or names]
 
 
-def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
-    """Refuses, before hours of training, tasks that share no weights."""
+def _check_sharing(config: dict[str, Any], tasks: Sequence[Task]) -> None:
+    """Refuses, before hours of training, tasks that share no weights.
+
+    It also settles the sizes that all models of the transfer have.
+    """
     if systems.of_type(tasks[0].type) is not sharing.SYSTEM:
         return  # All tasks share its encoder.
     if sharing.shares_encoder(config["model"]["encoder"]):
@@ -159,6 +162,9 @@ def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     # Which weights are shared does not depend on the words.
     described = [task.to_json() for task in tasks]
     model = build_model(sharing.model_config(config), 2, described)
+    if model.wide is not None:
+        # The new task's labels may ask for another size than those of the rest.
+        config["model"]["wide"]["dimension"] = model.wide.dimension
     if not freezing.PARTS["shared"](model, model.trainable_variables):
         raise ConfigError(
             "transfer freezes the weights that the tasks share, but model."

@@ -9,6 +9,7 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.experiments import transfer
 from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks import registry
 from tests.runs.helpers import assert_same_weights, weights
 from tests.system import corpus
 from tests.text import small_presets
@@ -256,6 +257,16 @@ def test_the_log_names_the_tasks_of_the_first_model(tmp_path, caplog):
     with caplog.at_level("INFO", logger="absl"):
         turns.take("a")
     assert caplog.messages[0] == "Training on b."
+
+
+def test_n_grams_have_one_size_whatever_the_labels_of_a_turn(small_files):
+    first, *others = small_files
+    labels = [*"pqrstuvwxyz", *map(str, range(9)), "no", "yes"]
+    config = quick([first | {"labels": labels}, *others])
+    config["model"]["wide"] |= {"buckets": 8, "dimension": 0}
+    tasks = registry.resolve(config["tasks"], None, None)
+    transfer._check_sharing(config, tasks)
+    assert config["model"]["wide"]["dimension"] == len(labels) == 22
 
 
 def test_weights_of_the_left_out_task_do_not_count(tmp_path, toy_files):

@@ -224,6 +224,13 @@ def make_encoder(
         entries = config["text"]["vocabulary_tasks"]
         group = registry.resolve(entries, *data_options) if entries else tasks
         system = system_of(tasks)
+        for task in group:
+            if systems.of_type(task.type) is not system:
+                raise ConfigError(
+                    f"text.vocabulary_tasks: the task {task.name!r} is of the "
+                    f"type {task.type}, whose texts a run of the type "
+                    f"{tasks[0].type} cannot read: leave it out"
+                )
         system.check_group(*([task.name for task in t] for t in (tasks, group)))
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(path) as directory:

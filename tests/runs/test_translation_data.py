@@ -66,6 +66,18 @@ def test_a_vocabulary_lacks_no_language_of_the_tasks(tmp_path, pair, message):
     assert not run.has("vocabulary")
 
 
+def test_a_vocabulary_is_of_texts_that_the_run_can_read(tmp_path):
+    config = config_of(tmp_path, "en-fr")
+    (tmp_path / "mood.csv").write_text("text,label\nso good,yes\nbad,no\n")
+    mood = {"name": "mood", "files": {"train": str(tmp_path / "mood.csv")}}
+    config["text"]["vocabulary_tasks"] = (*config["tasks"], mood)
+    run = RunDirectory(str(tmp_path / "run"))
+    message = "vocabulary_tasks: the task 'mood' is of the type classification"
+    with pytest.raises(ConfigError, match=message):
+        run_data.load(config, run, None, None)
+    assert not run.has("vocabulary")
+
+
 def test_data_of_a_translation_run(tmp_path):
     config = config_of(tmp_path, "en-de", "en-fr")
     run = RunDirectory(str(tmp_path / "run"))

@@ -90,7 +90,7 @@ def transfer(
     tasks = registry.resolve(config["tasks"], *directories)
     names, target_names = _targets(tasks, targets)
     run_data.system_of(tasks).check(config)
-    _check_sharing(config, tasks)
+    config = _for_all(config, tasks)
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
@@ -150,27 +150,31 @@ def _targets(
     return names, [look_up(name, known, "target") for name in targets or names]
 
 
-def _check_sharing(config: dict[str, Any], tasks: Sequence[Task]) -> None:
-    """Refuses, before hours of training, tasks that share no weights.
+def _for_all(config: dict[str, Any], tasks: Sequence[Task]) -> dict[str, Any]:
+    """The config with sizes that fit all tasks, before hours of training.
 
-    It also settles the sizes that all models of the transfer have.
+    The labels of a new task may ask for other sizes than those of the rest.
+
+    Raises:
+        ConfigError: the tasks share no weights.
     """
     if systems.of_type(tasks[0].type) is not sharing.SYSTEM:
-        return  # All tasks share its encoder.
+        return config  # All tasks share its encoder.
     if sharing.shares_encoder(config["model"]["encoder"]):
-        return
-    # Which weights are shared does not depend on the words.
+        return config
+    # Neither sizes nor which weights are shared depend on the words.
     described = [task.to_json() for task in tasks]
     model = build_model(sharing.model_config(config), 2, described)
-    if model.wide is not None:
-        # The new task's labels may ask for another size than those of the rest.
-        config["model"]["wide"]["dimension"] = model.wide.dimension
     if not freezing.PARTS["shared"](model, model.trainable_variables):
         raise ConfigError(
             "transfer freezes the weights that the tasks share, but model."
             f"scheme {config['model']['scheme']['name']!r} as it is "
             "configured has none besides the word vectors"
         )
+    if model.wide is None:
+        return config
+    wide = config["model"]["wide"] | {"dimension": model.wide.dimension}
+    return config | {"model": config["model"] | {"wide": wide}}
 
 
 class _Turns:

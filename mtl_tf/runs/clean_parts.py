@@ -71,7 +71,7 @@ class CleanParts:
         if unread:
             logging.warning(
                 "clean test examples may repeat texts of tasks that are not "
-                "trained here and whose files are not all there: %s",
+                "trained here and cannot be read: %s",
                 ", ".join(unread),
             )
         return seen

@@ -171,7 +171,7 @@ def test_clean_parts_of_a_group_with_absent_pairs(tmp_path, caplog):
         assert seen.count(said) == 4
     # The others are named in one line.
     (warning,) = {r.getMessage() for r in caplog.records if r.levelno >= 30}
-    names = warning.partition("not all there: ")[2].split(", ")
+    names = warning.partition("cannot be read: ")[2].split(", ")
     assert names[0].startswith("multi_target_nmt/en-") and len(names) > 1
     assert not set(names) & {*entries}
     # One that is there in part is as good as absent.

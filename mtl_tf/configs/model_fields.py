@@ -178,6 +178,12 @@ MODEL: Fields = {
         since=5,
         needs=("model.wide.alone",),
     ),
+    "model.wide.idf": Field(
+        False,
+        rules.BOOLEAN,
+        "Whether n-grams are weighted by their inverse document frequency in "
+        "the texts to train on, so that rare ones count more.",
+    ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (options filters, width, "
         "dimension) or lstm (options units, dimension).",

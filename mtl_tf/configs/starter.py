@@ -86,6 +86,8 @@ def _texts(config: config_dict.ConfigDict) -> None:
     # Else few texts of many labels, which the LSTM soon knows by heart, teach
     # the n-grams nothing any more.
     config.model.wide.alone = 0.2
+    config.model.wide.idf = True
+    config.training.optimizer.wide_name = "novograd"
     config.training.average = 0.99
     # Adam goes as far for a loss of 2 as for one of 0.1: of the weights that
     # tasks share, those with the greater losses would move most.

@@ -191,12 +191,21 @@ TRAINING: Fields = {
         "learn as fast as the rest, they memorise small data. 0 for "
         "embedding_learning_rate.",
     ),
+    "training.optimizer.wide_name": Field(
+        "",
+        rules.one_of("", "novograd"),
+        "Optimizer of the vectors of n-grams of model.wide: novograd "
+        "(Ginsburg et al. 2019, without momentum), which moves vectors as far "
+        "as their gradients say, like a linear model's; empty for the same as "
+        "for the other weights.",
+        needs=("model.wide.buckets",),
+    ),
     "training.optimizer.wide_learning_rate": Field(
         0.0,
         rules.NOT_NEGATIVE,
         "Learning rate of the vectors of n-grams of model.wide. Training "
         "reads most of them only a few times, so it is often higher than the "
-        "others. 0 for embedding_learning_rate.",
+        "others. 0 for embedding_learning_rate, with novograd for 3.",
         needs=("model.wide.buckets",),
     ),
     "training.optimizer.schedule": Field(

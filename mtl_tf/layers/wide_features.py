@@ -1,6 +1,7 @@
 """Wide features: hashed n-grams of words and of their characters."""
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
@@ -21,8 +22,10 @@ _BEGIN, _END = 1 << 21, (1 << 21) + 1
 class WideFeatures(StackedLayer):
     """The summed vectors of a text's n-grams, both shared and per task.
 
-    `x = 1 / sqrt(n) * sum over f of (s_f + p_f^(k))` for a text of task k that
-    has n n-grams f of words and, if requested, of their characters. With a
+    `x = sum over f of w_f (s_f + p_f^(k)) / sqrt(sum over f of w_f^2)` for a
+    text of task k with the n-grams f of words and, if requested, of their
+    characters. The weight w_f is 1, or the n-gram's inverse document frequency
+    (Sparck Jones 1972), smoothed as scikit-learn does; 0 if no text has it. With a
     linear map above it, this is a linear classifier on n-grams that has a
     shared copy of each feature and one per task (Daume 2007), factored into
     vectors (Joulin et al. 2017). Combined with an encoder it is the wide part
@@ -44,6 +47,8 @@ class WideFeatures(StackedLayer):
         alone: fraction of the texts for which `beside` returns only n-grams in
             training.
         choose_shares: whether there are `shares`; only with `alone`.
+        idf: whether n-grams are weighted by inverse document frequency, which
+            `set_document_counts` sets. Until then all weights are 1.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
         with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
@@ -53,6 +58,8 @@ class WideFeatures(StackedLayer):
     Attributes:
         vectors: float32 `[buckets, D]`.
         private_vectors: float32 `[tasks * buckets, D]`.
+        weights_of_ngrams: float32 `[buckets]`, not trained: w. None without
+            `idf`.
         shares: float32 `[tasks]`, not trained: the factor of the summary that
             heads read together with the n-grams, outside of training. None if
             nothing is chosen.
@@ -74,6 +81,7 @@ class WideFeatures(StackedLayer):
         rate: float = 0.0,
         alone: float = 0.0,
         choose_shares: bool = True,
+        idf: bool = False,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -89,7 +97,8 @@ class WideFeatures(StackedLayer):
         self.dropout = Dropout(rate, salt="wide")
         self.beside_dropout = Dropout(alone, salt="beside wide")
         self.choose_shares = checks.boolean("wide.choose_shares", choose_shares)
-        self.shares = None
+        self.idf = checks.boolean("wide.idf", idf)
+        self.shares = self.weights_of_ngrams = None
 
     def build(self, input_shape=None):
         """Makes the vectors."""
@@ -104,6 +113,18 @@ class WideFeatures(StackedLayer):
             weight.is_by_word_id = True
             # They have a separate learning rate.
             weight.is_wide = True
+        if self.idf:
+            self.weights_of_ngrams = self.add_weight(
+                name="idf",
+                shape=(self.buckets,),
+                initializer="ones",
+                dtype="float32",
+                trainable=False,
+                autocast=False,
+            )
+            self.weights_of_ngrams.is_by_word_id = True
+            self.weights_of_ngrams.is_parameter = False
+            self.weights_of_ngrams.is_count = True
         if self.beside_dropout.rate and self.choose_shares:
             self.shares = self.add_weight(
                 name="shares",
@@ -112,13 +133,39 @@ class WideFeatures(StackedLayer):
                 dtype="float32",
                 trainable=False,
             )
-            self.shares.is_private = self.shares.is_choice = True
+            self.shares.is_private, self.shares.is_parameter = True, False
         self.built = True
 
     def call(
         self, tokens, task, characters=None, training: bool = False, seed=None
     ):
         """Sums the vectors of the n-grams; see the class."""
+        numbers, real = self.ngrams(tokens, characters)
+        real = tf.cast(real, tf.float32)
+        if self.weights_of_ngrams is not None:
+            real *= tf.gather(self.weights_of_ngrams.value, numbers)
+        total = tf.reduce_sum(tf.square(real), -1, keepdims=True)
+        weights = self.dropout(real, training=training, seed=seed)
+        weights /= tf.sqrt(tf.maximum(total, 1.0))
+        private_rows = task[:, None, None] * self.buckets + numbers
+        vectors = tf.gather(self.vectors.value, numbers)
+        vectors += tf.gather(self.private_vectors.value, private_rows)
+        return self.cast(tf.einsum("gbf,gbfd->gbd", weights, vectors))
+
+    def ngrams(self, tokens, characters=None) -> tuple[tf.Tensor, tf.Tensor]:
+        """The texts' n-grams.
+
+        Args:
+            tokens: as in the call.
+            characters: as in the call.
+
+        Returns:
+            The number of each n-gram's vector, int32 `[G, B, F]`, and whether
+            there is such an n-gram, bool `[G, B, F]`.
+
+        Raises:
+            ValueError: the layer reads characters, and there are none.
+        """
         ngrams = [self._of_words(tokens, n) for n in range(self.word_ngrams)]
         if self.character_ngrams:
             if characters is None:
@@ -130,14 +177,21 @@ class WideFeatures(StackedLayer):
             for width in range(3, self.character_ngrams + 1):
                 ngrams.append(self._of_characters(marked, width))
         numbers, real = (tf.concat(part, -1) for part in zip(*ngrams))
-        real = tf.cast(real, tf.float32)
-        count = tf.reduce_sum(real, -1, keepdims=True)
-        weights = self.dropout(real, training=training, seed=seed)
-        weights /= tf.sqrt(tf.maximum(count, 1.0))
-        private_rows = task[:, None, None] * self.buckets + numbers
-        vectors = tf.gather(self.vectors.value, numbers)
-        vectors += tf.gather(self.private_vectors.value, private_rows)
-        return self.cast(tf.einsum("gbf,gbfd->gbd", weights, vectors))
+        return numbers, real
+
+    def set_document_counts(self, counts: np.ndarray, texts: int) -> None:
+        """Sets the weights of n-grams, `ln((1 + texts) / (1 + count)) + 1`.
+
+        N-grams that no text has get 0: no vector has been learnt for them, and
+        they would only make a text's other n-grams count less.
+
+        Args:
+            counts: `[buckets]`, the number of texts that have an n-gram of this
+                bucket.
+            texts: the number of all texts.
+        """
+        weights = np.log((1 + texts) / (1 + counts)) + 1
+        self.weights_of_ngrams.assign(np.where(counts > 0, weights, 0.0))
 
     def beside(
         self,
@@ -239,6 +293,7 @@ class WideFeatures(StackedLayer):
             "rate": self.dropout.rate,
             "alone": self.beside_dropout.rate,
             "choose_shares": self.choose_shares,
+            "idf": self.idf,
         }
 
 

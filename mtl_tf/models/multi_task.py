@@ -281,6 +281,11 @@ class MultiTaskModel(HeadedModel):
                 vectors.append(layer(batch[column], **options))
         return tf.concat(vectors, -1) if len(vectors) > 1 else vectors[0]
 
+    def adapt(self, batches) -> None:
+        """Counts in how many texts n-grams occur, if they are weighted so."""
+        if self.wide is not None and self.wide.idf:
+            components.count_ngrams(self, batches)
+
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that are stacked by task."""
         return [
@@ -356,6 +361,8 @@ def build_model(
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = components.checked_dropout(config.get("dropout"))
     options = {"init": init, "dtype": dtype}
+    # Without rare tokens nothing needs to be drawn.
+    rare = config.get("rare_word_dropout", 0.0) if rare_from else 0.0
     scheme = make_scheme(config["scheme"], len(tasks), **options)
     head = components.checked_head(config.get("head"))
     heads = make_heads(tasks, config | {"head": head}, options)
@@ -369,10 +376,7 @@ def build_model(
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
         word_dropout=config.get("word_dropout", 0.0),
-        # Without rare tokens nothing needs to be drawn.
-        rare_word_dropout=0.0
-        if rare_from is None
-        else config.get("rare_word_dropout", 0.0),
+        rare_word_dropout=rare,
         rare_from=rare_from or 1,
         characters=make_characters(config.get("characters"), options),
         casing=components.make_casing(config.get("casing_dim", 0), options),

@@ -1,7 +1,7 @@
 """The interface that training, prediction and export expect of a model."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import keras
@@ -125,6 +125,17 @@ class TaskModel(keras.Model):
         """
         raise NotImplementedError
 
+    def adapt(self, batches: Iterable[Mapping[str, np.ndarray]]) -> None:
+        """Sets weights that count something in the texts to train on.
+
+        It is called once, before the first step of a new run. By default there
+        is nothing to count, and no batch is read.
+
+        Args:
+            batches: batches of one group, with all texts in source order.
+        """
+        del batches
+
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that belong to single tasks."""
         raise NotImplementedError
@@ -163,7 +174,7 @@ def count_own_parameters(model: TaskModel, tasks: int) -> int:
 def count_all_parameters(model: keras.Model) -> int:
     """Number of all parameters, including frozen ones and word vectors.
 
-    Choices made on validation examples do not count.
+    Choices made on validation examples and frequencies of n-grams do not count.
 
     Args:
         model: a built model.
@@ -172,7 +183,7 @@ def count_all_parameters(model: keras.Model) -> int:
     return sum(
         int(np.prod(v.shape))
         for v in model.weights
-        if "int" not in v.dtype and not getattr(v, "is_choice", False)
+        if "int" not in v.dtype and getattr(v, "is_parameter", True)
     )
 
 

@@ -97,7 +97,8 @@ def initialize(
     names. So a task may have more or other labels than before, and the head may
     be wider because of other tasks. Weights that belong to no single label are
     only copied if all labels are the same, in the same order. What was learnt
-    from texts without tasks is copied to every slice.
+    from texts without tasks is copied to every slice. Weights that count something
+    in texts are copied where the other run has counted anything.
 
     Args:
         model: the model to fill; other weights stay.
@@ -192,6 +193,9 @@ def _take(
     elif changed:
         return "", f"{' and '.join(sorted(changed))}: the labels differ"
     else:
+        if getattr(variable, "is_count", False):
+            # What only this run's texts have is not in the other's counts.
+            value = np.where(value > 0, value, new)
         variable.assign(value)
         return "all", ""
     if value.shape[1:] != new.shape[1:]:

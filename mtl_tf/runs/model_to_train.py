@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -16,6 +17,8 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import freezing
 from mtl_tf.training.workers import Workers
+
+_TEXTS_AT_ONCE = 64
 
 
 def make(
@@ -53,9 +56,24 @@ def make(
     if is_new:
         system = systems.of_type(loaded.tasks[0].type)
         system.set_pretrained(model, config, loaded.encoder)
+        model.adapt(_batches(loaded))
         if config["training"]["initialize_from"]:
             _initialize(config, run, loaded, model, workers)
     return model
+
+
+def _batches(loaded: run_data.RunData) -> Iterator[dict[str, np.ndarray]]:
+    """The texts to train on, as batches of one group."""
+    for number, split in enumerate(loaded.train):
+        logging.info("%s: the texts' n-grams are counted", split.name)
+        for first in range(0, len(split), _TEXTS_AT_ONCE):
+            rows = np.arange(first, min(first + _TEXTS_AT_ONCE, len(split)))
+            columns = split.gather(rows, split.lengths[rows].max(axis=0))
+            yield {
+                "task": np.array([number], np.int32),
+                **{name: value[None] for name, value in columns.items()},
+            }
+            split.release()
 
 
 def _initialize(

@@ -11,10 +11,14 @@ one task each. A step of other tasks leaves a slice, its moments and its step
 count unchanged, as in Algorithm 1 of Sun (2019).
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import keras
 import tensorflow as tf
 
 from mtl_tf.training.averaging import move_averages
+from mtl_tf.training.novograd import NovoGrad
 from mtl_tf.training.sparse_gradients import (
     clip_by_global_norm,
     sum_repeats,
@@ -38,6 +42,8 @@ class ExactSparseMixin:
             that XLA lacks.
         ema_momentum: decay of the averages of the variables over the steps.
             They exist if `use_ema`, as in Keras.
+        novograd: by the index of a variable, what updates it in place of this
+            optimizer.
     """
 
     slices: list[int] | None = None
@@ -45,6 +51,8 @@ class ExactSparseMixin:
     clip_norm = 0.0
     l2: list[float] | None = None
     rate_factors: list[float] | None = None
+    novograd: Mapping[int, NovoGrad] = MappingProxyType({})
+    _without_slots: frozenset[int] = frozenset()
 
     def configure(
         self,
@@ -55,14 +63,37 @@ class ExactSparseMixin:
         clip_norm: float = 0.0,
         compiled: bool = False,
         average: float = 0.0,
+        novograd: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
-        """Builds the slots for `variables` and sets the options of each."""
+        """Builds the slots for `variables` and sets the options of each.
+
+        Args:
+            variables: the trained variables.
+            l2, rate_factors, slices, clip_norm, compiled: see the class.
+            average: `ema_momentum`; 0 for no averages.
+            novograd: by the index of a variable that NovoGrad updates, the
+                number of its parts.
+        """
         self.slices = slices or [0] * len(variables)
         self.use_ema, self.ema_momentum = average > 0, average
+        self._without_slots = frozenset(id(variables[n]) for n in novograd)
         self.build(variables)
+        self.novograd = {n: NovoGrad(self, k) for n, k in novograd.items()}
         self.l2, self.rate_factors = l2, rate_factors
         self.clip_norm = clip_norm
         self.compiled = compiled
+
+    def add_variable_from_reference(
+        self, reference_variable, name=None, initializer="zeros"
+    ):
+        """Makes a slot; a small one for a variable that never uses it."""
+        if name == "average" or id(reference_variable) not in (
+            self._without_slots
+        ):
+            return super().add_variable_from_reference(
+                reference_variable, name=name, initializer=initializer
+            )
+        return self.add_variable([1], initializer=initializer, name=name)
 
     def averages(self) -> list[tuple[keras.Variable, keras.Variable]]:
         """Each variable and its average over the steps; [] without averages."""
@@ -102,6 +133,9 @@ class ExactSparseMixin:
         if not isinstance(gradient, tf.IndexedSlices):
             if decay:
                 gradient = gradient + decay * variable
+            if index in self.novograd:
+                self.novograd[index].update(gradient, variable, learning_rate)
+                return
             self.update_dense(gradient, variable, learning_rate, index)
             return
         slices = gradient
@@ -110,6 +144,9 @@ class ExactSparseMixin:
             slices = tf.IndexedSlices(
                 slices.values + decay * used, slices.indices, gradient.shape
             )
+        if index in self.novograd:
+            self.novograd[index].update(slices, variable, learning_rate)
+            return
         parts = self.slices[index] if self.slices else 0
         if parts > 1 and not self.rows_suffice():
             slices = whole_slices(slices, variable.shape[0] // parts)

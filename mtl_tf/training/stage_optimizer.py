@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.training import novograd
 from mtl_tf.training.freezing import is_private
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.optimizers import make_optimizer
@@ -64,7 +65,11 @@ def stage_optimizer(
     owned = {id(v): tasks if is_private(v) else 1 for v in private}
     of_words = config["embedding_learning_rate"] or config["learning_rate"]
     of_shared = pretrained and config["pretrained_learning_rate"] or of_words
-    of_wide = config["wide_learning_rate"] or of_words
+    is_wide = [getattr(v, "is_wide", False) for v in variables]
+    by_novograd = config["wide_name"] == "novograd"
+    of_wide = config["wide_learning_rate"] or (
+        novograd.DEFAULT_RATE if by_novograd else of_words
+    )
 
     def rate(variable: keras.Variable) -> float:
         if id(variable) not in words:
@@ -91,6 +96,11 @@ def stage_optimizer(
         clip_norm=training["clip_norm"],
         compiled=compiles_whole_steps(),
         average=training["average"],
+        novograd={
+            n: owned.get(id(v), 1)
+            for n, v in enumerate(variables)
+            if by_novograd and is_wide[n]
+        },
     )
     if precision != FLOAT16:
         return optimizer

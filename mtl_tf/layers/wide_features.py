@@ -24,10 +24,11 @@ class WideFeatures(StackedLayer):
 
     `x = sum over f of w_f (s_f + p_f^(k)) / sqrt(sum over f of w_f^2)` for a
     text of task k with the n-grams f of words and, if requested, of their
-    characters. The weight w_f is 1, or the n-gram's inverse document frequency
-    (Sparck Jones 1972), smoothed as scikit-learn does; 0 if no text has it. With a
-    linear map above it, this is a linear classifier on n-grams that has a
-    shared copy of each feature and one per task (Daume 2007), factored into
+    characters. The weight w_f is 1 or the n-gram's inverse document frequency
+    (Sparck Jones 1972; `set_document_counts`).
+
+    With a linear map above it, this is a linear classifier on n-grams that has
+    a shared copy of each feature and one per task (Daume 2007), factored into
     vectors (Joulin et al. 2017). Combined with an encoder it is the wide part
     of Cheng et al. (2016). N-grams are hashed, so some share their vectors.
 

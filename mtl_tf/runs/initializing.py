@@ -97,8 +97,8 @@ def initialize(
     names. So a task may have more or other labels than before, and the head may
     be wider because of other tasks. Weights that belong to no single label are
     only copied if all labels are the same, in the same order. What was learnt
-    from texts without tasks is copied to every slice. Weights that count something
-    in texts are copied where the other run has counted anything.
+    from texts without tasks is copied to every slice. Frequencies of n-grams
+    are copied for those that the texts of the other run have.
 
     Args:
         model: the model to fill; other weights stay.

@@ -1,5 +1,7 @@
 """NovoGrad without momentum, for the vectors of n-grams."""
 
+import math
+
 import keras
 import tensorflow as tf
 
@@ -58,7 +60,9 @@ class NovoGrad:
         moment = self._moment.value
         moment = moment.assign_add(has * (1.0 - _BETA) * (squares - moment))
         # A part without a gradient keeps its rows, whatever its factor.
-        mean = moment / (1.0 - tf.pow(_BETA, tf.maximum(steps, 1.0)))
+        # 1 - beta^t, exact also while t is small.
+        known = -tf.math.expm1(tf.maximum(steps, 1.0) * math.log(_BETA))
+        mean = moment / known
         factors = tf.math.rsqrt(tf.where(mean > 0, mean, tf.ones_like(mean)))
         factors = tf.reshape(tf.gather(factors, owners), [-1, *[1] * len(axes)])
         change = tf.cast(learning_rate, tf.float32) * factors * values

@@ -20,14 +20,13 @@ CHARACTERS[0, 0, 1, 1:] = 0
 CHARACTERS = CHARACTERS.astype(np.int32)
 
 
-def make(characters=0, rate=0.0):
-    return WideFeatures(
-        BUCKETS, TASKS, D, 2, characters, rate, name="wide", init={"seed": 1}
-    )
+def make(characters=0, rate=0.0, **options):
+    options = {"name": "wide", "init": {"seed": 1}} | options
+    return WideFeatures(BUCKETS, TASKS, D, 2, characters, rate, **options)
 
 
-def with_vectors(*options):
-    layer = make(*options)
+def with_vectors(*arguments, **options):
+    layer = make(*arguments, **options)
     layer.build()
     draw = np.random.default_rng(0)
     for weight in layer.weights:
@@ -53,8 +52,10 @@ def tables(layer):
     return [weight.numpy().astype(np.float64) for weight in layer.weights]
 
 
-def reference(vectors, tokens, task, characters=None, longest=0):
+def reference(vectors, tokens, task, characters=None, longest=0, weights=None):
     shared, private = vectors[0], vectors[1].reshape(TASKS, BUCKETS, D)
+    if weights is None:
+        weights = np.ones([BUCKETS])
     found = np.zeros([2, 2, D])
     for g, b in np.ndindex(2, 2):
         words = [int(n) for n in tokens[g, b] if n]
@@ -70,8 +71,9 @@ def reference(vectors, tokens, task, characters=None, longest=0):
                     part = own[start : start + width]
                     codes.append(bucket(-width, part))
         if codes:
-            both = shared + private[task[g]]
-            found[g, b] = both[codes].sum(0) / np.sqrt(len(codes))
+            both = (shared + private[task[g]]) * weights[:, None]
+            length = np.sqrt(max(np.sum(weights[codes] ** 2), 1.0))
+            found[g, b] = both[codes].sum(0) / length
     return found
 
 
@@ -87,6 +89,22 @@ def test_sums(longest):
     characters = np.pad(CHARACTERS, [(0, 0), (0, 0), (0, 3), (0, 2)])
     again = layer(wider, TASK, characters)
     np.testing.assert_allclose(again, found, atol=1e-6)
+
+
+def test_weights_by_document_frequency():
+    layer = with_vectors(4, idf=True)
+    counts = np.random.default_rng(5).integers(0, 4, [BUCKETS])
+    layer.set_document_counts(counts, 9)
+    weights = [np.log(10 / (1 + n)) + 1 if n else 0.0 for n in counts]
+    found = layer(TOKENS, TASK, CHARACTERS).numpy()
+    expected = reference(
+        *(tables(layer), TOKENS, TASK, CHARACTERS, 4, np.array(weights))
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert len(layer.trainable_variables) == 2
+    # N-grams that no text had may not make a text's others count less.
+    layer.set_document_counts(0 * counts, 9)
+    assert not np.any(layer(TOKENS, TASK, CHARACTERS))
 
 
 def test_layer():

@@ -1,6 +1,7 @@
 """Runs that choose on validation examples what heads read beside n-grams."""
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -64,9 +65,38 @@ def test_each_task_ends_with_what_its_validation_chose(tmp_path, monkeypatch):
     assert [model.chosen(task) for task in range(2)] == [0.4, 0.0]
 
 
+def test_ngrams_are_counted_in_the_texts_to_train_on(tmp_path):
+    config = config_of(tmp_path, epochs=1)
+    config["model"]["wide"] |= {"idf": True, "word_ngrams": 1}
+    training_run.train(config, str(tmp_path / "run"))
+    run = mtl_tf.load(str(tmp_path / "run"))
+    lines = [
+        {*line.split("\t")[1].split()}
+        for entry in config["tasks"]
+        for line in pathlib.Path(entry["files"]["train"])
+        .read_text()
+        .splitlines()
+    ]
+    wide = run.predictor.model.wide
+    words = run.encoder.vocabulary.tokens
+    numbers, _ = wide.ngrams(np.arange(len(words), dtype=np.int32)[None, None])
+    bucket = dict(zip(words, numbers.numpy()[0, 0], strict=True))
+    counts = np.zeros([wide.buckets])
+    for line in lines:
+        counts[[*{bucket[word] for word in line}]] += 1
+    expected = np.log((1 + len(lines)) / (1 + counts)) + 1
+    np.testing.assert_allclose(
+        wide.weights_of_ngrams.numpy(),
+        np.where(counts, expected, 0),
+        rtol=1e-5,
+    )
+
+
 @pytest.mark.extended
 def test_a_killed_run_ends_with_the_same_shares(tmp_path):
     config = config_of(tmp_path, checkpoint_seconds=0)
+    config["model"]["wide"]["idf"] = True
+    config["training"]["optimizer"]["wide_name"] = "novograd"
     training_run.train(config, str(tmp_path / "whole"))
     train_killed(config, str(tmp_path / "killed"), 3)
     training_run.train(config, str(tmp_path / "killed"))

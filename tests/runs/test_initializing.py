@@ -67,6 +67,28 @@ def test_slices_are_taken_by_the_names_of_the_tasks(
         assert not np.array_equal(after[path], before[path])
 
 
+def test_counts_are_taken_where_there_are_any():
+    tasks = [{"name": "t", "type": "classification", "labels": ["a", "b"]}]
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    options["wide"] = {"buckets": 3, "idf": True}
+    source, target = (build_model(options, 5, tasks) for _ in range(2))
+    source.wide.set_document_counts(np.array([1, 0, 4]), 9)
+    target.wide.set_document_counts(np.array([2, 3, 0]), 9)
+    theirs, ours = (m.wide.weights_of_ngrams.numpy() for m in (source, target))
+    words = named("pad", "oov", "good", "bad", "new")
+    there = initializing.Source("x", values(source), ["t"], words, 9)
+    report = initializing.initialize(target, there, ["t"], words)
+    assert {"path": "wide/idf", "what": "all"} in report["taken"]
+    np.testing.assert_array_equal(
+        target.wide.weights_of_ngrams, [theirs[0], ours[1], theirs[2]]
+    )
+    # N-grams are hashes of words' ids, which are other ones here.
+    others = named("pad", "oov", "bad", "good", "new")
+    report = initializing.initialize(target, there, ["t"], others)
+    left = {entry["path"] for entry in report["not_taken"]}
+    assert "wide/idf" in left
+
+
 def test_words_are_matched_by_name_not_by_place():
     tasks = [{"name": "t", "type": "classification", "labels": ["a", "b"]}]
     options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}

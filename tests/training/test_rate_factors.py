@@ -7,7 +7,8 @@ import pytest
 from mtl_tf.training.stage_optimizer import stage_optimizer
 
 
-def _training(**optimizer):
+def training_fields(**optimizer):
+    """The config's `training`, as far as an optimizer reads it."""
     rates = dict.fromkeys(
         (
             "embedding_learning_rate",
@@ -23,6 +24,7 @@ def _training(**optimizer):
         "warmup_steps": 0,
         "warmup_ratio": 0.0,
         "lazy": False,
+        "wide_name": "",
         "options": {},
     }
     return {
@@ -40,7 +42,7 @@ def _training(**optimizer):
 )
 def test_a_weight_with_a_factor_moves_by_that_fraction(steps, ratio, rate):
     """In the first of ten steps, with warm-ups in steps, and as a share."""
-    training = _training(warmup_steps=steps, warmup_ratio=ratio)
+    training = training_fields(warmup_steps=steps, warmup_ratio=ratio)
     weights = [keras.Variable(np.zeros(2, "float32")) for _ in range(2)]
     weights[1].rate_factor = 0.25
     optimizer = stage_optimizer(training, 0.1, 10, weights, [])
@@ -53,7 +55,7 @@ def test_a_weight_with_a_factor_moves_by_that_fraction(steps, ratio, rate):
 @pytest.mark.parametrize("own, expected", [(0.0, 0.2), (0.5, 0.5)])
 def test_vectors_of_ngrams_have_their_own_rate(pretrained, own, expected):
     """0 is that of word vectors, never that of pretrained ones."""
-    training = _training(
+    training = training_fields(
         embedding_learning_rate=0.2,
         pretrained_learning_rate=0.01,
         wide_learning_rate=own,

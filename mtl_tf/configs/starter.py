@@ -23,7 +23,8 @@ Labels, numbers and tags:
   learn at different speeds do not hold each other back.
 * Heads of whole texts also read hashed n-grams of words and characters, shared
   and private ones (`model.wide`). They give the model what a linear model
-  knows, which is hard to beat with few examples. The validation examples
+  knows, which is hard to beat with few examples, and learn as a linear model
+  does (`model.wide.idf`, NovoGrad). The validation examples
   choose for each task how much of the LSTM its head reads as well.
 * The weights of the tasks' losses are learned (uncertainty). Otherwise, large
   losses would change the shared weights most.

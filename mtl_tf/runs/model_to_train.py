@@ -65,7 +65,7 @@ def make(
 def _batches(loaded: run_data.RunData) -> Iterator[dict[str, np.ndarray]]:
     """The texts to train on, as batches of one group."""
     for number, split in enumerate(loaded.train):
-        logging.info("%s: the texts' n-grams are counted", split.name)
+        logging.info("Counting in the texts of %s", split.name)
         for first in range(0, len(split), _TEXTS_AT_ONCE):
             rows = np.arange(first, min(first + _TEXTS_AT_ONCE, len(split)))
             columns = split.gather(rows, split.lengths[rows].max(axis=0))

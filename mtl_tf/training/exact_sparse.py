@@ -74,7 +74,10 @@ class ExactSparseMixin:
             novograd: by the index of a variable that NovoGrad updates, the
                 number of its parts.
         """
-        self.slices = slices or [0] * len(variables)
+        slices = slices or [0] * len(variables)
+        self.slices = [
+            0 if n in novograd else parts for n, parts in enumerate(slices)
+        ]
         self.use_ema, self.ema_momentum = average > 0, average
         self._without_slots = frozenset(id(variables[n]) for n in novograd)
         self.build(variables)

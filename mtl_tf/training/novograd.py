@@ -24,6 +24,7 @@ class NovoGrad:
     vectors move as far as their gradients say, as in a linear model that is
     trained by gradient descent; the length of a step still does not depend on
     the scale of the loss. Without momentum, a vector without a gradient stays.
+    The optimizer's weight decay does not reach these vectors.
 
     Args:
         optimizer: the Keras optimizer that holds the moments.

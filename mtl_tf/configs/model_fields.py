@@ -169,6 +169,13 @@ MODEL: Fields = {
         "n-grams. The n-grams then learn more, because an encoder soon knows "
         "few texts by heart.",
     ),
+    "model.wide.encoder_alone": Field(
+        0.0,
+        rules.FRACTION,
+        "Fraction of the training texts for which the heads read only the "
+        "encoder. The encoder then learns more, because n-grams soon know few "
+        "texts by heart.",
+    ),
     "model.wide.choose_shares": Field(
         True,
         rules.BOOLEAN,

@@ -5,6 +5,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.special_ids import OOV
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
@@ -47,6 +48,8 @@ class WideFeatures(StackedLayer):
         rate: dropout rate for whole n-grams.
         alone: fraction of the texts for which `beside` returns only n-grams in
             training.
+        encoder_alone: fraction of the texts for which it returns only the
+            summary in training; with `alone` less than 1.
         choose_shares: whether there are `shares`; only with `alone`.
         idf: whether n-grams are weighted by inverse document frequency, which
             `set_document_counts` sets. Until then all weights are 1.
@@ -81,6 +84,7 @@ class WideFeatures(StackedLayer):
         character_ngrams: int = 0,
         rate: float = 0.0,
         alone: float = 0.0,
+        encoder_alone: float = 0.0,
         choose_shares: bool = True,
         idf: bool = False,
         **kwargs,
@@ -97,6 +101,16 @@ class WideFeatures(StackedLayer):
         )
         self.dropout = Dropout(rate, salt="wide")
         self.beside_dropout = Dropout(alone, salt="beside wide")
+        self.encoder_alone = checks.fraction(
+            "wide.encoder_alone", encoder_alone
+        )
+        if alone + encoder_alone >= 1:
+            raise ConfigError(
+                "model.wide.alone and model.wide.encoder_alone must be less "
+                f"than 1 together, got {alone} and {encoder_alone}"
+            )
+        # Of the texts that are not left to the n-grams alone.
+        self.wide_dropout = Dropout(encoder_alone / (1 - alone), salt="no wide")
         self.choose_shares = checks.boolean("wide.choose_shares", choose_shares)
         self.idf = checks.boolean("wide.idf", idf)
         self.shares = self.weights_of_ngrams = None
@@ -208,8 +222,10 @@ class WideFeatures(StackedLayer):
         An encoder soon memorises a few training texts, and then no gradient
         teaches the n-grams any more. For a fraction `alone` of the texts a head
         therefore reads only n-grams, and other summaries are scaled up. The
-        head thus learns both cases. Outside of training it reads the summary
-        times the task's share (`shares`). The output of a linear head is then
+        head thus learns both cases. N-grams can be as quick, where only an
+        encoder learns what the order of words says. For a fraction
+        `encoder_alone` of the texts a head therefore reads only the summary.
+        Outside of training it reads the summary times the task's share (`shares`). The output of a linear head is then
         the mean, weighted by the share, of its outputs for both inputs and for
         n-grams alone.
 
@@ -232,6 +248,13 @@ class WideFeatures(StackedLayer):
         factors = self.beside_dropout(
             tf.ones_like(summary[..., :1]), training=training, seed=seed
         )
+        if training and self.encoder_alone:
+            others = self.wide_dropout(
+                tf.ones_like(factors), training=True, seed=seed
+            )
+            # No text may lose both.
+            kept = tf.where(factors > 0, others > 0, True)
+            wide *= tf.cast(kept, wide.dtype) / (1.0 - self.encoder_alone)
         return tf.concat([summary * factors, wide], -1)
 
     @property
@@ -293,6 +316,7 @@ class WideFeatures(StackedLayer):
             "character_ngrams": self.character_ngrams,
             "rate": self.dropout.rate,
             "alone": self.beside_dropout.rate,
+            "encoder_alone": self.encoder_alone,
             "choose_shares": self.choose_shares,
             "idf": self.idf,
         }

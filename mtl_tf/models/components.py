@@ -43,6 +43,7 @@ _WIDE = {
     "character_ngrams": 0,
     "dropout": 0.0,
     "alone": 0.0,
+    "encoder_alone": 0.0,
     "choose_shares": True,
     "idf": False,
 }

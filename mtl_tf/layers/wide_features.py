@@ -225,9 +225,9 @@ class WideFeatures(StackedLayer):
         head thus learns both cases. N-grams can be as quick, where only an
         encoder learns what the order of words says. For a fraction
         `encoder_alone` of the texts a head therefore reads only the summary.
-        Outside of training it reads the summary times the task's share (`shares`). The output of a linear head is then
-        the mean, weighted by the share, of its outputs for both inputs and for
-        n-grams alone.
+        Outside of training it reads the summary times the task's share
+        (`shares`). The output of a linear head is then the mean, weighted by
+        the share, of its outputs for both inputs and for n-grams alone.
 
         Args:
             summary: `[G, B, S]`.

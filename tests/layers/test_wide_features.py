@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.wide_features import WideFeatures
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 
@@ -153,6 +154,24 @@ def test_short_texts_of_short_words():
     found = layer(tokens, TASK, characters)
     expected = reference(tables(layer), tokens, TASK, characters, 5)
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_head_reads_one_of_the_two_alone_for_some_texts():
+    layer = WideFeatures(4, dimension=2, alone=0.25, encoder_alone=0.5)
+    layer.build()
+    summary, wide = tf.ones([1, 4000, 3]), 5.0 * tf.ones([1, 4000, 2])
+    options = {"training": True, "seed": tf.constant([1, 2])}
+    found = layer.beside(summary, wide, tf.constant([0]), **options).numpy()[0]
+    kinds, counts = np.unique(found.round(3), axis=0, return_counts=True)
+    # Scaled up, so that the mean stays.
+    one, other = [1.333] * 3, [10.0] * 2
+    expected = [[0, 0, 0, *other], [*one, 0, 0], [*one, *other]]
+    np.testing.assert_allclose(kinds, expected)
+    np.testing.assert_allclose(counts / 4000, [0.25, 0.5, 0.25], atol=0.03)
+    plain = layer.beside(summary, wide, tf.constant([0])).numpy()[0]
+    np.testing.assert_array_equal(plain, [[1, 1, 1, 5, 5]] * 4000)
+    with pytest.raises(ConfigError, match="must be less than 1 together"):
+        WideFeatures(4, alone=0.5, encoder_alone=0.5)
 
 
 def test_dropout_leaves_out_whole_ngrams():

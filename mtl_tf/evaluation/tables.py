@@ -7,6 +7,7 @@ from mtl_tf.core import task_types as type_names
 from mtl_tf.evaluation import folding, remarks
 from mtl_tf.evaluation.markdown_grid import grid
 from mtl_tf.evaluation.score_format import (
+    mean_format,
     metric_title,
     shown_count,
     shown_number,
@@ -256,14 +257,14 @@ def _mean_rows(
     """A row for the overall mean, and one per type if there are several.
 
     A mean stands in the column of its metric, so it has the metric's sign and
-    decimals. In `results.json` it is negated if lower is better.
+    decimals.
     """
     mean = results["mean"]
     clean = mean.get("clean", {})
-    lower = any("lower_is_better" in t for t in results["tasks"].values())
+    metric, sign = mean_format(results["tasks"])
 
     def shown(value: float | None) -> str:
-        return shown_score(names[0], -value if lower and value else value)
+        return shown_score(metric, value and sign * value)
 
     for key in _mean_keys(mean):
         title = "mean" if key == "overall" else f"mean, {key}"

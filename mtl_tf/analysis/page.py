@@ -16,7 +16,11 @@ from mtl_tf.core.durations import duration
 from mtl_tf.evaluation import metrics
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.remarks import beaten
-from mtl_tf.evaluation.score_format import metric_title, shown_score
+from mtl_tf.evaluation.score_format import (
+    mean_format,
+    metric_title,
+    shown_score,
+)
 from mtl_tf.evaluation.spread import spread
 
 # Tokens on either side of a wrong one.
@@ -93,8 +97,10 @@ def _scores(results: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         for metric in (task["primary"], *_other_metrics(task)):
             score = shown_score(metric, task[metric])
             yield name, metric_title(metric), str(task["examples"]), score
-    mean = shown_score("", results["mean"]["overall"])
-    yield "mean of the primary metrics", "", "", mean
+    metric, sign = mean_format(results["tasks"])
+    mean = results["mean"]["overall"]
+    shown = shown_score(metric, mean and sign * mean)
+    yield "mean of the primary metrics", "", "", shown
 
 
 def _other_metrics(task: Mapping[str, Any]) -> list[str]:
@@ -117,8 +123,10 @@ def _seed_scores(analysis: Analysis) -> tuple[list[str], list[list[str]]]:
             results["tasks"][name][metric] for results in analysis.results
         ]
         rows.append([name, metric_title(metric), *_spread(metric, scores)])
+    metric, sign = mean_format(analysis.results[0]["tasks"])
     means = [results["mean"]["overall"] for results in analysis.results]
-    rows.append(["mean", "", *_spread("", means)])
+    means = [mean and sign * mean for mean in means]
+    rows.append(["mean", "", *_spread(metric, means)])
     return header, rows
 
 

@@ -33,3 +33,6 @@ class RidgeBlock(svm.Block):
 
     def probabilities(self, split: EncodedSplit, number: int) -> None:
         """None: a number has no probability."""
+
+    def _scores(self, model: Any, rows: Any, number: int) -> None:
+        """See `probabilities`."""

@@ -119,6 +119,8 @@ class Block:
                 self.loaded.tasks[n],
                 self.loaded.validation[n],
                 self._predicted(model, rows[n]),
+                # Areas below curves are of these, not of the decisions.
+                scores=self._scores(model, rows[n], n),
             )
             for n in self.members
         ]
@@ -159,26 +161,29 @@ class Block:
             split: of the task of that number.
             number: the task's.
         """
-        task = self.loaded.tasks[number]
-        labels = len(task.labels)
-        if isinstance(self._model, int):
-            return np.tile(np.eye(labels)[self._model], [len(split), 1])
-        if not len(split):
-            return np.zeros([0, labels])
         rows = self.features(split, self.members.index(number))
-        if not hasattr(self._model, "decision_function"):
-            return np.float64(self._model.predict(rows))[:, :labels]
-        margins = self._model.decision_function(rows)
+        return self._scores(self._model, rows, number)
+
+    def _scores(self, model: Any, rows: Any, number: int) -> np.ndarray:
+        """A model's `probabilities` for rows of features."""
+        labels, size = len(self.loaded.tasks[number].labels), rows.shape[0]
+        if isinstance(model, int):
+            return np.tile(np.eye(labels)[model], [size, 1])
+        if not size:
+            return np.zeros([0, labels])
+        if not hasattr(model, "decision_function"):
+            return np.float64(model.predict(rows))[:, :labels]
+        margins = model.decision_function(rows)
         temperature = self.temperatures.get(number, 1.0)
         if self._several:
             # Each label has an SVM; places behind the labels have some, too.
-            margins = margins.reshape(len(split), -1)[:, :labels]
+            margins = margins.reshape(size, -1)[:, :labels]
             return 0.5 * (1.0 + np.tanh(margins / (2.0 * temperature)))
         if margins.ndim == 1:
             # The margin of the second of two classes.
             margins = np.stack([-margins, margins], 1) / 2
-        logits = np.full([len(split), labels], _NEVER)
-        logits[:, self._model.classes_] = margins
+        logits = np.full([size, labels], _NEVER)
+        logits[:, model.classes_] = margins
         logits /= temperature
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         return powers / powers.sum(axis=1, keepdims=True)

@@ -53,16 +53,16 @@ def _of_task(
     task = loaded.tasks[number]
     described, types = task.to_json(), task_types.of(task.type)
     split = run_data.encode_split(task, name, loaded.encoder)
-    predictions = {
-        "majority": types.majority(described, loaded.train[number], split)
-    }
-    if number in block_of:
-        predictions["linear"] = block_of[number].predict(split, number)
     scores = {}
-    for yardstick, predicted in predictions.items():
-        if predicted is not None:
-            score = _score(described, task, split, name, predicted)
-            scores[yardstick] = score
+    predicted = types.majority(described, loaded.train[number], split)
+    if predicted is not None:
+        scores["majority"] = _score(described, task, split, name, predicted)
+    if block := block_of.get(number):
+        scores["linear"] = _score(
+            *(described, task, split, name, block.predict(split, number)),
+            # Areas below curves are of these, not of the decisions.
+            block.probabilities(split, number),
+        )
     return scores
 
 
@@ -72,12 +72,15 @@ def _score(
     split: EncodedSplit,
     name: str,
     predicted: Sequence[Any] | np.ndarray,
+    probabilities: np.ndarray | None = None,
 ) -> float:
     types = prediction_types.of(task.type)
     labels = types.targets(task, name)
     if labels is None:
         labels = types.encoded_targets(described, split)
-    scored = task_predictions(described, labels=labels, predictions=predicted)
+    scored = task_predictions(
+        described, labels=labels, predictions=predicted, scores=probabilities
+    )
     scores = evaluator.evaluate([scored], name)["tasks"][task.name]
     return scores[scores["primary"]]
 
@@ -107,6 +110,7 @@ def _linear(loaded: RunData, seed: int) -> dict[int, svm.Block]:
         in_run = [numbers[n] for n in members]
         block = make_block(loaded, in_run, True, svm.seed_of(seed))
         block.fit()
+        block.calibrate()
         block_of |= dict.fromkeys(in_run, block)
     return block_of
 

@@ -82,6 +82,7 @@ class Metric:
     also: tuple[str, ...] = ()
     check: Check = _referenced
     needs: str = ""
+    together: str = ""
 
     def is_known(self, examples: Sequence[Example]) -> bool:
         """Whether any example has what the metric needs."""
@@ -334,12 +335,12 @@ rouge = Metric(_rouge, also=("rouge_1", "rouge_2", "rouge_l"))
 cf1 = Metric(_relations, _corpus_f1, check=lambda examples: None)
 #: Percentage of dialogue turns up to which all goals are right: WOZ. The paper
 #: scores "the goals of the customers", so requests do not count here.
-dsem = Metric(_turns(0), check=_in_dialogues)
+dsem = Metric(_turns(0), check=_in_dialogues, together="dialogue")
 #: Percentage of dialogue turns with the right requests.
-request_em = Metric(_turns(1), check=_in_dialogues)
+request_em = Metric(_turns(1), check=_in_dialogues, together="dialogue")
 #: Percentage of dialogue turns whose newly set goals are right, whatever
 #: earlier turns said.
-turn_em = Metric(_turns(2), check=_in_dialogues)
+turn_em = Metric(_turns(2), check=_in_dialogues, together="dialogue")
 #: Percentage of queries that are right as logical forms: WikiSQL.
 lfem = Metric(_queries(logical_forms.same), check=_each(logical_forms.gold))
 #: Percentage of queries with the same result as the right query: WikiSQL. Some

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,8 @@ class AnswerScorer(Scorer):
             for name, metric in self._metrics.items()
             if name not in self._unknown
         }
+        keys = {metric.together for metric in self._metrics.values()} - {""}
+        self.units = _units(keys, self._examples)
 
     def _metric(self, name: str) -> answer_metrics.Metric:
         if name == _BLEU:
@@ -192,6 +194,19 @@ def _unknown(metrics: Sequence[str], examples: Sequence[Example]) -> list[str]:
         if name in answer_metrics.METRICS
         and not answer_metrics.get(name).is_known(examples)
     ]
+
+
+def _units(
+    keys: Collection[str], examples: Sequence[Example]
+) -> list[np.ndarray] | None:
+    """The indices of the examples with equal values; see `Scorer.units`."""
+    if not keys:
+        return None
+    units: dict[tuple, list[int]] = {}
+    for number, example in enumerate(examples):
+        values = tuple(example.scoring[key] for key in sorted(keys))
+        units.setdefault(values, []).append(number)
+    return [np.array(unit) for unit in units.values()]
 
 
 def _example(label: Any) -> Example:

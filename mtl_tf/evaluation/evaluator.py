@@ -79,6 +79,24 @@ def mean(tasks: dict[str, dict]) -> dict[str, Any]:
     return result
 
 
+def by_metric(scores: Mapping[str, Any], metric: str) -> dict[str, Any]:
+    """A task's scores with another primary metric, for `mean`.
+
+    Args:
+        scores: the task's part of the results.
+        metric: one of its metrics. Of a user's own metric that was not the
+            primary one, a higher value is taken to be better.
+    """
+    if metric == scores["primary"]:
+        return dict(scores)
+    changed = {**scores, "primary": metric}
+    changed.pop("lower_is_better", None)
+    declared = types_of_tasks.of(scores["type"]).metrics
+    if not higher_is_better(metric, declared, {}):
+        changed["lower_is_better"] = True
+    return changed
+
+
 def brief(results: Mapping[str, Any]) -> dict[str, Any]:
     """The part of `evaluate`'s results for a line of `metrics.jsonl`.
 

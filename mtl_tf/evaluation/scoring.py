@@ -79,9 +79,13 @@ class Scorer(abc.ABC):
 
     Attributes:
         size: the number of examples.
+        units: the indices of examples whose scores depend on each other, such
+            as the turns of a dialogue: a bootstrap draws them together. None
+            if each example is a unit.
     """
 
     size: int
+    units: Sequence[np.ndarray] | None = None
 
     @abc.abstractmethod
     def __init__(self, task: TaskPredictions):
@@ -129,7 +133,7 @@ class _OwnScorer(Scorer):
         self._predictions = [
             scoring.readable(task, label) for label in task.predictions
         ]
-        self.size = self._built_in.size
+        self.size, self.units = self._built_in.size, self._built_in.units
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`."""

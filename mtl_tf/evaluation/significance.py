@@ -4,7 +4,8 @@ Efron and Tibshirani (1993); for test scores, Koehn (2004) and Berg-Kirkpatrick
 et al. (2012). Test sets are resampled from the examples with replacement, the
 same ones for both systems. If a system was trained several times, its seeds are
 resampled too. A difference that remains is due neither to the choice of
-examples nor to that of seeds.
+examples nor to that of seeds. Examples that depend on each other, such as the
+turns of a dialogue, are drawn together (Davison and Hinkley 1997, section 3.8).
 """
 
 import dataclasses
@@ -81,8 +82,7 @@ def compare(
     for number in range(draws):
         seeds = [draw.integers(0, len(r), len(r)) for r in (first, second)]
         for column, name in enumerate(names):
-            size = sides[0][name][0].size
-            rows = draw.integers(0, size, size)
+            rows = sides[0][name][0].drawn(draw)
             for side, by_task in enumerate(sides):
                 scores = np.array([scorer(rows) for scorer in by_task[name]])
                 drawn[side, column, number] = scores[seeds[side]].mean()
@@ -126,10 +126,18 @@ class _Scorer:
         self.metric = task.metrics[0]
         only = dataclasses.replace(task, metrics=(self.metric,))
         self._scorer = task_types.of(task.type).scorer_of(only)
-        self.size = self._scorer.size
+        self.size, self._units = self._scorer.size, self._scorer.units
         declared = types_of_tasks.of(task.type).metrics
         is_gain = higher_is_better(self.metric, declared, task.settings)
         self.sign = 1.0 if is_gain else -1.0
+
+    def drawn(self, draw: np.random.Generator) -> np.ndarray:
+        """As many random examples, or units of them, with replacement."""
+        count = self.size if self._units is None else len(self._units)
+        rows = draw.integers(0, count, count)
+        if self._units is None:
+            return rows
+        return np.concatenate([self._units[number] for number in rows])
 
     def __call__(self, rows: np.ndarray) -> float:
         return float(self._scorer.part(rows)[self.metric])

@@ -7,6 +7,7 @@ from mtl_tf.core import task_types as type_names
 from mtl_tf.evaluation import folding, remarks
 from mtl_tf.evaluation.markdown_grid import grid
 from mtl_tf.evaluation.score_format import (
+    mean_format,
     metric_title,
     shown_count,
     shown_number,
@@ -137,7 +138,7 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
     ]
     if _is_mixed(results):
         return header, rows, []
-    return header, rows, list(_mean_rows(results["mean"], names, header))
+    return header, rows, list(_mean_rows(results, names, header))
 
 
 def _narrow_table(results: dict, title: str = "task") -> list[list[list[str]]]:
@@ -251,16 +252,26 @@ def _row(
 
 
 def _mean_rows(
-    mean: dict, names: Sequence[str], header: Sequence[str]
+    results: dict, names: Sequence[str], header: Sequence[str]
 ) -> Iterator[list[str]]:
-    """A row for the overall mean, and one per type if there are several."""
+    """A row for the overall mean, and one per type if there are several.
+
+    A mean stands in the column of its metric, so it has the metric's sign and
+    decimals.
+    """
+    mean = results["mean"]
     clean = mean.get("clean", {})
+    metric, sign = mean_format(results["tasks"])
+
+    def shown(value: float | None) -> str:
+        return shown_score(metric, value and sign * value)
+
     for key in _mean_keys(mean):
         title = "mean" if key == "overall" else f"mean, {key}"
-        row = [title, "", shown_number(mean[key])]
+        row = [title, "", shown(mean[key])]
         row += [""] * (len(header) - len(row))
         if clean:
-            row[4 + len(names)] = shown_number(clean.get(key))
+            row[4 + len(names)] = shown(clean.get(key))
         yield row
 
 

@@ -18,10 +18,19 @@ from mtl_tf.text import span_schemes
 
 Sentences = Sequence[Sequence[str]]
 _STRICT = {"iob2": "IOB2", "iobes": "IOBES"}
+# No tag of words: `O` may be one, such as that of pronouns in tweets.
+_UNREAD = ""
 
 
-def complete(gold: Sentences, predicted: Sentences) -> list[list[str]]:
+def complete(
+    gold: Sentences, predicted: Sentences, filler: str = span_schemes.OUTSIDE
+) -> list[list[str]]:
     """Completes the predictions to the lengths of their sentences.
+
+    Args:
+        gold: the right tags of each sentence.
+        predicted: the predicted tags.
+        filler: the tag of tokens that the model did not read.
 
     Raises:
         ValueError: the numbers of predictions and sentences differ, or a
@@ -38,7 +47,7 @@ def complete(gold: Sentences, predicted: Sentences) -> list[list[str]]:
                 f"sentence {number} has {len(tags)} tokens, but "
                 f"{len(predicted_tags)} predicted tags"
             )
-        missing = [span_schemes.OUTSIDE] * (len(tags) - len(predicted_tags))
+        missing = [filler] * (len(tags) - len(predicted_tags))
         completed.append([*predicted_tags, *missing])
     return completed
 
@@ -74,7 +83,8 @@ class Metric:
             ConfigError: the metric is for spans, and the tags are not span
                 tags.
         """
-        pairs = zip(gold, complete(gold, predicted))
+        filler = span_schemes.OUTSIDE if scheme else _UNREAD
+        pairs = zip(gold, complete(gold, predicted, filler))
         rows = [self.count(*pair, scheme) for pair in pairs]
         return np.array(rows, np.int64).reshape(-1, 3)
 
@@ -172,7 +182,7 @@ def by_type(
                 "support": count}}, sorted; support counts the gold ones.
     """
     if not scheme:
-        return _by_tag(gold, complete(gold, predicted))
+        return _by_tag(gold, complete(gold, predicted, _UNREAD))
     predicted = complete(gold, predicted)
     types = {
         span.type or "_"  # seqeval's name of it
@@ -214,6 +224,7 @@ def _by_tag(gold: Sentences, predicted: Sentences) -> dict[str, dict]:
         golds.update(tags)
         predictions.update(predicted_tags)
         correct.update(a for a, b in zip(tags, predicted_tags) if a == b)
+    del predictions[_UNREAD]  # A Counter needs no key for it.
     return {
         tag: _row(
             correct[tag] / max(predictions[tag], 1),

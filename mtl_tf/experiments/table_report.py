@@ -192,7 +192,7 @@ def _means(results: dict, metric: str, fallback: bool) -> dict[str, Any]:
     if not metric:
         return results["mean"]
     scored = {
-        name: {**scores, "primary": _metric_of(scores, metric, fallback)}
+        name: evaluator.by_metric(scores, _metric_of(scores, metric, fallback))
         for name, scores in results["tasks"].items()
     }
     with_metric = {n: s for n, s in scored.items() if s["primary"] in s}

@@ -27,10 +27,10 @@ def of_entry(
 
     Returns:
         "balanced" gives n / (K n_c) to a label with n_c of the n training
-        examples, where K is the number of labels. So every label has the
-        same share of the loss, and the mean factor of an example is 1. A
-        label without examples has 1. None if the entry has no
-        `class_weights`.
+        examples, where K is the number of labels that have examples. So each
+        of them has the same share of the loss, and the mean factor of an
+        example is 1 (as in scikit-learn's `compute_class_weight`). A label
+        without examples has 1. None if the entry has no `class_weights`.
 
     Raises:
         ConfigError: a wrong value, or "balanced" without a training split.
@@ -63,7 +63,8 @@ def _balanced(
     examples = source.dataset(split).as_numpy_iterator()
     ids = np.array([int(example[target]) for example in examples], int)
     counts = np.bincount(ids[ids >= 0], minlength=len(source.labels))
-    weights = counts.sum() / (len(counts) * np.maximum(counts, 1))
+    present = np.sum(counts > 0)
+    weights = counts.sum() / (present * np.maximum(counts, 1))
     # Rounded to keep the digits in files few.
     return [
         float(f"{weight:.6g}") if count else 1.0

@@ -52,9 +52,10 @@ def function_of(name: str) -> Callable[..., tf.Tensor]:
     Args:
         name: a name in `SCHEDULES`, or the path of a user's function such as
             "my_rates.py:steps" (see `own_functions.load`). Its arguments are
-            `progress`, a float32 scalar from 0 after the warm-up to 1 at the
-            last step; `step`, a float32 scalar that starts at 1; and `warmup`,
-            the number of warm-up steps as a float. It returns a scalar.
+            `progress`, a float32 scalar: the share of the steps after the
+            warm-up that are done, 0 at the first of them and not yet 1 at the
+            last; `step`, a float32 scalar that starts at 1; and `warmup`, the
+            number of warm-up steps as a float. It returns a scalar.
 
     Raises:
         ConfigError: the name or function does not exist, or it does not return
@@ -87,8 +88,9 @@ class WarmupThen(keras.optimizers.schedules.LearningRateSchedule):
     Args:
         peak: the highest learning rate.
         name: the schedule after the warm-up: constant; linear or cosine, which
-            both fall to 0 at `total_steps`; inverse_sqrt, peak * sqrt(warmup /
-            step); or the path of a function, see `function_of`.
+            both fall towards 0, where the step after the last would be;
+            inverse_sqrt, peak * sqrt(warmup / step); or the path of a function,
+            see `function_of`.
         warmup_steps: steps of the warm-up, 0 for none.
         total_steps: steps of the training.
 

@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from mtl_tf.baselines import svm, task_types, yardsticks
-from mtl_tf.evaluation import remarks
+from mtl_tf.baselines import linear, svm, task_types, yardsticks
+from mtl_tf.evaluation import binary_metrics, remarks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.run_directory import RunDirectory
@@ -145,6 +145,43 @@ def test_the_linear_baseline_of_several_labels(tmp_path, metric):
     yardsticks.add(loaded, [found], seed=1)
     scores = found["tasks"]["topics"]["yardsticks"]
     assert scores["linear"] == 100.0 > scores["majority"]
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "average_precision"])
+def test_areas_below_curves_are_of_probabilities(tmp_path, metric):
+    """Decisions have one threshold alone: the area below it is smaller."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    draw = np.random.default_rng(0)
+    lines = []
+    for label in draw.choice(["no", "yes"], 200, p=[0.7, 0.3]):
+        words = draw.integers(0, 8, 4) + 3 * (label == "yes")
+        lines.append(f"{label}\t{' '.join(map('w{}'.format, words))}\n")
+    parts = {"train": lines[:100], "validation": lines[100:150]}
+    parts["test"] = lines[150:]
+    entry = {
+        "name": "mood",
+        "files": {
+            split: written(tmp_path, f"{split}.tsv", "".join(rows))
+            for split, rows in parts.items()
+        },
+        "columns": {"label": 0, "text": 1},
+        "metrics": [metric],
+    }
+    config = corpus.config([entry])
+    loaded = run_data.load(config, RunDirectory(str(tmp_path)), None, None)
+    found = part(loaded)
+    yardsticks.add(loaded, [found], seed=config["seed"])
+    program = linear.train(config, str(tmp_path / "linear"))
+    linear_score = found["tasks"]["mood"]["yardsticks"]["linear"]
+    assert linear_score == program["tasks"]["mood"][metric]
+    # So is the choice of C.
+    block = svm.Block(loaded, [0], False, svm.seed_of(config["seed"]))
+    block.fit()
+    validation = loaded.validation[0]
+    is_yes = np.array([row.startswith("yes") for row in parts["validation"]])
+    scores = block.probabilities(validation, 0)[:, 1]
+    area = binary_metrics.METRICS[metric](is_yes, None, scores)
+    assert max(block.scores.values()) == pytest.approx(area)
 
 
 def test_a_temperature_divides_the_margins_of_each_label(tmp_path):

@@ -187,3 +187,37 @@ def test_there_are_draws():
     one = {"a": predictions([1, 0])}
     with pytest.raises(ConfigError, match="draws must be a positive integer"):
         compare([one], [one], draws=0)
+
+
+def test_turns_of_a_dialogue_are_drawn_together():
+    """A state stays wrong once it is: there are few dialogues, many turns."""
+    draw = np.random.default_rng(0)
+
+    def answered(right):
+        rows = [(d, t) for d in range(len(right)) for t in range(len(right[d]))]
+        return TaskPredictions(
+            name="woz",
+            type="question_answering",
+            labels=[
+                {
+                    "answers": [f"slot{t}: yes"],
+                    "scoring": json.dumps({"dialogue": d, "turn": t}),
+                }
+                for d, t in rows
+            ],
+            predictions=[
+                f"slot{t}: {'yes' if right[d][t] else 'no'}" for d, t in rows
+            ],
+            class_names=(),
+            metrics=("dsem",),
+        )
+
+    sides = draw.random((2, 100, 5)) < 0.85
+    one, other = ([{"woz": answered(side)}] for side in sides)
+    found = compare(one, other, draws=1000)[0]["woz"]
+    assert found.examples == 500
+    # The state's share of right turns is a mean over dialogues of equal length.
+    for side, error in zip(sides, found.standard_errors):
+        of_dialogues = 100 * np.cumprod(side, axis=1).mean(axis=1)
+        expected = np.std(of_dialogues) / np.sqrt(100)
+        assert error == pytest.approx(expected, rel=0.1)

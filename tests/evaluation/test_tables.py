@@ -202,6 +202,28 @@ def test_a_mean_of_different_metrics_is_in_no_column():
     ]
 
 
+def test_a_mean_of_errors_is_an_error():
+    """In its column, a mean has the sign and the decimals of the scores."""
+    tasks = [
+        TaskPredictions(
+            name,
+            labels=[1.0, 2.0],
+            predictions=[1.0 + error, 2.0],
+            class_names=(),
+            type="regression",
+            metrics=("mse", "pearson"),
+            clean=[True, True],
+        )
+        for name, error in (("stars", 0.2), ("price", 0.1))
+    ]
+    found = evaluate(tasks, "test")
+    assert found["mean"]["overall"] == pytest.approx(-0.0125)
+    lines = tables.console(found).splitlines()
+    (mean,) = [line for line in lines if line.startswith("mean")]
+    assert mean.split() == ["mean", "0.0125", "0.0125"]
+    assert "**0.0125**" in tables.markdown(found)
+
+
 def test_means_of_types_with_different_metrics_in_one_table():
     pair = {"type": "pair_classification"}
     tasks = [

@@ -30,6 +30,16 @@ def test_token_accuracy():
     assert tagging_metrics.token_accuracy([["A", "A"]], [["A"]]) == 50
 
 
+def test_a_tag_of_words_called_o_is_not_guessed():
+    """Nothing stands for tokens that were not read, not even `O`."""
+    gold, predicted = [["V", "O", "O"]], [["V"]]
+    score = tagging_metrics.token_accuracy(gold, predicted, "")
+    assert score == pytest.approx(100 / 3)
+    assert tagging_metrics.by_type(gold, predicted)["O"]["f1"] == 0
+    # Nor is it among the tags of those who do not have it.
+    assert set(tagging_metrics.by_type([["V", "N"]], predicted)) == {"V", "N"}
+
+
 def test_span_f1_has_two_modes():
     # conlleval: of 4 predicted and 3 right spans, 2 agree.
     lenient = tagging_metrics.span_f1(GOLD, SAID)

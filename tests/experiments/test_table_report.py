@@ -384,3 +384,13 @@ def test_a_sum_is_over_the_tasks_that_are_there():
     assert cells[1:-1] == ["LSTM", "single task", "155.0", "150.0", "154.5"]
     assert "| Meta | multi-task |" in " ".join(section.split())
     assert "sumScore" not in markdown(build(TABLE, OUTCOMES))
+
+
+def test_a_mean_by_another_metric_has_its_direction():
+    """Of errors less is better, of the correlation that is shown more."""
+    task = {"type": "regression", "primary": "mse", "lower_is_better": True}
+    task |= {"examples": 9, "mse": 0.5, "pearson": 90.0}
+    results = {"split": "test", "tasks": {"books": task}, "mean": {}}
+    table = dataclasses.replace(TABLE, metrics=("pearson",))
+    report = build(table, [Outcome("lstm", 1, results)])
+    assert row(report, "lstm")["ours"]["mean"]["mean"] == 90.0

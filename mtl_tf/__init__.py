@@ -111,6 +111,7 @@ def train(
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
+    from mtl_tf.core import task_types
     from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
@@ -118,6 +119,7 @@ def train(
     from mtl_tf.tasks import given_rows, in_memory
     from mtl_tf.training import callbacks as called
 
+    task_types.read_changed()
     callbacks = called.checked(callbacks)
     model_dir, plain = os.fspath(model_dir), _plain(config)
     folder = os.path.join(model_dir, given_rows.FOLDER)

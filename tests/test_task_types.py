@@ -264,6 +264,18 @@ def test_a_part_that_was_wrong_may_be_mended(own):
     assert found is task_types.find(PACKAGES[1], "classification")
 
 
+def test_a_changed_file_is_read_again_by_the_next_training(own):
+    rooms = importlib.import_module(PACKAGES[4])
+    before = rooms.of(f"{own}:Levels")
+    task_types.read_changed()
+    assert rooms.of(f"{own}:Levels") is before
+    with open(own, "a") as file:
+        file.write("\nLevels.baselines = Yardstick()\n")
+    assert rooms.of(f"{own}:Levels") is before
+    task_types.read_changed()
+    assert rooms.of(f"{own}:Levels") is not before
+
+
 def test_tasks_of_it_have_its_place_and_heads_its_name(own, tmp_path):
     from mtl_tf.models import components
     from mtl_tf.models.heads import make_heads

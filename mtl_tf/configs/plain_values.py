@@ -1,5 +1,6 @@
 """Config values as JSON holds them: a run writes its config down."""
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,12 @@ def plain(path: str, value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value
+    if inspect.isclass(value) or inspect.isfunction(value):
+        raise ConfigError(
+            f"{path} must name your own code by its place, such as "
+            f"'my_file.py:{value.__name__}', got {value!r:.60} "
+            "(docs/own_code.md)"
+        )
     raise ConfigError(
         f"{path} must be something that JSON can hold (a number, a string, "
         f"True, False, None, or a list or dict of such), got {value!r} of the "

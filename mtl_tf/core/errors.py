@@ -4,9 +4,29 @@ Launchers catch `MtlError` once, print its message and exit with status 1. Any
 other exception is a defect of this project and keeps its traceback.
 """
 
+import contextlib
+from collections.abc import Iterator
+
 
 class MtlError(Exception):
     """A mistake of the user's; the message says what would be right."""
+
+
+@contextlib.contextmanager
+def mistakes_as_raised() -> Iterator[None]:
+    """Raises mistakes that AutoGraph turned into errors of its own.
+
+    While it traces a function, it replaces exceptions that it does not know.
+    """
+    try:
+        yield
+    except Exception as error:
+        behind: BaseException | None = error
+        while behind is not None and not isinstance(behind, MtlError):
+            behind = behind.__cause__ or behind.__context__
+        if behind is None or type(error).__name__ != "StagingError":
+            raise
+        raise behind from None
 
 
 class ConfigError(MtlError, ValueError):

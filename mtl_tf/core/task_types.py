@@ -11,9 +11,10 @@ A user's own type is outside the package and is named by its place,
 """
 
 import importlib
+import os
 from typing import Any
 
-from mtl_tf.core import own_functions
+from mtl_tf.core import digests, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 
@@ -75,14 +76,35 @@ def known() -> tuple[str, ...]:
     return (*NAMES, *_LOADED)
 
 
+def read_changed() -> None:
+    """Lets the next training read the files again that have changed.
+
+    Otherwise a notebook would train with a type that its file does not have
+    any more, while the run notes the file as it is.
+    """
+    for name, digest in list(_DIGESTS.items()):
+        if _digest(name) not in ("", digest):
+            _LOADED.pop(name, None)
+
+
 # The user's own types by place. A process keeps what it has loaded, so that a
 # run has one type throughout, even if the file changes.
 _LOADED: dict[str, Any] = {}
+# The digests of their files when they were read.
+_DIGESTS: dict[str, str] = {}
+
+
+def _digest(name: str) -> str:
+    """The digest of the file in a type's place; "" if there is none."""
+    file = name.rpartition(":")[0]
+    return digests.of_file(file) if os.path.isfile(file) else ""
 
 
 def _of_own(package: str, name: str, base: type | None) -> Any:
     if name not in _LOADED:
+        digest = _digest(name)
         _LOADED[name] = _checked(name, own_functions.load(name, "class"))
+        _DIGESTS[name] = digest
     room = package.split(".")[-2]
     part = getattr(_LOADED[name], room)
     # A part that is an own type's place could lead back to this one.

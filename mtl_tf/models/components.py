@@ -314,14 +314,40 @@ def _not_readable(encoded: Any, units: int, reads: str) -> str:
     if shape is None:
         return f"must return a tensor as {reads!r}, got {encoded[reads]!r:.60}"
     shape = tf.TensorShape(shape)
-    if shape.rank is None:
-        return ""
-    if shape.rank == axes.count(",") + 1 and shape[-1] in (None, units):
-        return ""
-    return (
-        f"must return {reads!r} of shape {axes} with H = {units}, its "
-        f"output_units, got {list(shape)}"
+    ranks = (None, axes.count(",") + 1)
+    if shape.rank not in ranks or (
+        shape.rank and shape[-1] not in (None, units)
+    ):
+        return (
+            f"must return {reads!r} of shape {axes} with H = {units}, its "
+            f"output_units, got {list(shape)}"
+        )
+    return _not_named(encoded, "losses", {0: "[]", 2: "[G, B]"}) or _not_named(
+        encoded, "diagnostics", {2: "[G, B]"}
     )
+
+
+def _not_named(encoded: Mapping, entry: str, shapes: Mapping[int, str]) -> str:
+    """What is wrong with numbers by name in an entry; "" if nothing.
+
+    Args:
+        encoded: the outputs of a scheme.
+        entry: the entry, which may be missing.
+        shapes: the possible shapes, by rank.
+    """
+    named = encoded.get(entry, {})
+    if not isinstance(named, Mapping):
+        kind = type(named).__name__
+        return f"must return a dict of tensors by name as {entry!r}, got {kind}"
+    for name, value in named.items():
+        shape = tf.TensorShape(getattr(value, "shape", ()))
+        if shape.rank is not None and shape.rank not in shapes:
+            right = " or ".join(shapes.values())
+            return (
+                f"must return {entry!r} of shape {right}, got {list(shape)} "
+                f"for {name!r}"
+            )
+    return ""
 
 
 def checked(config: Mapping) -> dict:

@@ -14,7 +14,7 @@ from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.layers.word_dropout import WordDropout
-from mtl_tf.models import components
+from mtl_tf.models import components, own_layers
 from mtl_tf.models.head_type import HeadType
 from mtl_tf.models.headed import HeadedModel
 from mtl_tf.models.heads import head_types_of, make_heads
@@ -117,7 +117,8 @@ class MultiTaskModel(HeadedModel):
         if self.casing:
             self.casing.build()
             size += self.casing.dimension
-        self.scheme.build((None, None, None, size))
+        reads = [head.reads for head in self.heads.values()]
+        own_layers.build_scheme(self.scheme, size, reads)
         units = components.units_of(self.scheme)
         if self.hidden is not None:
             self.hidden.build((None, None, units))
@@ -128,13 +129,7 @@ class MultiTaskModel(HeadedModel):
             size = units
             if self.wide is not None and head.reads == "summary":
                 size += self.wide.dimension
-            size = self.head_type(name).units(size)
-            head.build(
-                {
-                    "summary": (None, None, size),
-                    "sequence": (None, None, None, size),
-                }
-            )
+            own_layers.build_head(head, self.head_type(name).units(size))
         self.built = True
 
     def call(

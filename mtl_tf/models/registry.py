@@ -1,6 +1,5 @@
 """Registries of sharing schemes and character features by name."""
 
-import inspect
 from collections.abc import Mapping
 
 from mtl_tf.core import own_functions
@@ -11,6 +10,7 @@ from mtl_tf.layers.character_features import (
     CharacterFeatures,
     CharacterLSTM,
 )
+from mtl_tf.models import own_layers
 from mtl_tf.models.adversarial import AdversarialScheme
 from mtl_tf.models.arc_i import ArcIScheme
 from mtl_tf.models.arc_ii import ArcIIScheme
@@ -78,7 +78,7 @@ def make_scheme(
     """
     known, name = SCHEMES, config.get("name", "")
     if own_functions.is_own(name):
-        known = {name: _own_scheme(name)}
+        known = {name: own_layers.load_scheme(name)}
     scheme = _make(
         config, known, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
     )
@@ -89,33 +89,6 @@ def make_scheme(
             "half_precision = True in the scheme's class"
         )
     return scheme
-
-
-def _own_scheme(place: str) -> type[SharingScheme]:
-    """Loads a user's scheme class from its path."""
-    cls = own_functions.load_class(place, SharingScheme)
-    try:
-        inspect.signature(cls).bind(tasks=None)
-    except TypeError as error:
-        raise ConfigError(
-            f"{place} must take tasks, their number, as its one argument "
-            f"without a default: {error}"
-        )
-    _check_call(place, cls)
-    return cls
-
-
-def _check_call(place: str, scheme: type[SharingScheme]) -> None:
-    """Refuses a `call` without an argument that models pass to it."""
-    options = ("training", "seed", "inspect", "sequence", *scheme.batch_entries)
-    signature = inspect.signature(scheme.call)
-    try:
-        signature.bind(None, None, None, None, **dict.fromkeys(options))
-    except TypeError as error:
-        raise ConfigError(
-            f"{place}: call{signature} must take (self, embedded, mask, task, "
-            f"{', '.join(f'{name}=...' for name in options)}): {error}"
-        )
 
 
 def make_characters(

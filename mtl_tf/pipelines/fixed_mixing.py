@@ -63,6 +63,8 @@ class TaskMixing:
 
     def _tally(self, tasks: np.ndarray) -> np.ndarray:
         number = len(self.batches_per_task)
+        # Of no steps, an own mixing may return an empty array of floats.
+        tasks = tasks.astype(np.int64)
         return np.bincount(tasks, minlength=number).astype(np.int64)
 
 

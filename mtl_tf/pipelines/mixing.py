@@ -197,7 +197,20 @@ def _own_mixing(
     arguments = ("batches_per_task", "seed", "task_names", "args")
     known = own_functions.keywords(mixing, arguments)
     own_functions.check_options(f"mixing {place}", options, known)
-    task_mixing = mixing(batches_per_task, seed, task_names, **options)
+    if mixing.tasks is TaskMixing.tasks:
+        raise ConfigError(
+            f"{place} has no tasks(start, stop): it must return the number of "
+            "each step's task (docs/own_code.md)"
+        )
+    given = (batches_per_task, seed, task_names)
+    try:
+        inspect.signature(mixing).bind(*given, **options)
+    except TypeError as error:
+        raise ConfigError(
+            f"{place} must take *args and **kwargs beside its options, and "
+            f"pass them to super().__init__(*args, **kwargs): {error}"
+        )
+    task_mixing = mixing(*given, **options)
     if not isinstance(task_mixing, Joint):
         _check_first_steps(place, task_mixing, len(batches_per_task))
     return task_mixing

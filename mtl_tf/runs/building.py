@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core import random
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.runs import systems
 from mtl_tf.training import precision
@@ -30,5 +31,5 @@ def build(
         ConfigError: a field, a name or a value is wrong.
     """
     system = systems.of_type(tasks[0]["type"])
-    with precision.of_runs_alone():
+    with precision.of_runs_alone(), random.default_seeds(seed):
         return system.build_model(config, encoder, tasks, vectors, seed)

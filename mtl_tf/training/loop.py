@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core.errors import Diverged, Interrupted
+from mtl_tf.core.errors import Diverged, Interrupted, mistakes_as_raised
 from mtl_tf.training.averaging import averaged
 from mtl_tf.training.checkpoints import Checkpoints
 from mtl_tf.training.last_weights import LastWeights
@@ -214,14 +214,15 @@ class Loop:
         until = min((step // every + 1) * every, self.options.total_steps)
         steps, key = self.next_key(step, min(self.chunk, until - step))
         before, state = time.monotonic(), self.checkpoints
-        report = self.trainer.run(
-            iterator,
-            tf.constant(steps),
-            state.loss_sum.read_value(),
-            state.loss_count.read_value(),
-            key,
-            tf.constant(float(bool(stop))),
-        )
+        with mistakes_as_raised():
+            report = self.trainer.run(
+                iterator,
+                tf.constant(steps),
+                state.loss_sum.read_value(),
+                state.loss_count.read_value(),
+                key,
+                tf.constant(float(bool(stop))),
+            )
         self._check(report)
         self.skipped.check_scale(step + steps)
         # With several workers, all must stop after the same step.

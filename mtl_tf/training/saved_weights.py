@@ -13,7 +13,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import ConfigError, RunError
 
 #: What TensorFlow raises for a file that is truncated or does not fit.
 DAMAGED = (
@@ -36,16 +36,34 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
 
 
+# The state of a dropout of Keras's, which a user's own code may have.
+_DROPOUT = "seed_generator_state"
+
+
 def by_path(variables: Iterable[keras.Variable]) -> dict[str, tf.Variable]:
     """Variables by their paths inside the model, for `tf.train.Checkpoint`.
 
     Given a Keras 3 model, `tf.train.Checkpoint` silently skips every layer that
     the model keeps in a list or a dict.
+
+    Raises:
+        ConfigError: two have the same path, as a user's own code may have.
     """
-    named = [(v.path.partition("/")[2], v.value) for v in variables]
-    if len(dict(named)) < len(named):
-        raise ValueError("two weights of the model have the same path")
-    return dict(named)
+    named: dict[str, tf.Variable] = {}
+    drops = -1
+    for variable in variables:
+        path = variable.path.partition("/")[2]
+        if path == _DROPOUT:
+            # Keras does not put the names of its dropouts before it.
+            drops += 1
+            path = f"{path}_{drops}" if drops else path
+        if path in named:
+            raise ConfigError(
+                f"two weights of the model are called {path}: give the layers "
+                "and weights of your own code different names"
+            )
+        named[path] = variable.value
+    return named
 
 
 def remove(directory: str, unwanted: Callable[[str], bool]) -> None:

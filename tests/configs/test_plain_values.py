@@ -62,3 +62,11 @@ def test_names_of_fields_are_strings():
 def test_lists_and_tuples_stay_what_they_are():
     value = {"a": (1, [2, (3.5, None, True)]), "b": "é"}
     assert plain_values.plain("", value) == value
+
+
+def test_code_in_place_of_its_name_is_told():
+    class Mine:
+        pass
+
+    with pytest.raises(ConfigError, match="scheme.* such as 'my_file.py:Mine'"):
+        plain_values.plain("scheme", {"name": Mine})

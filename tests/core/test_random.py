@@ -1,8 +1,10 @@
 """Tests of mtl_tf.core.random."""
 
+import random as python_random
 import subprocess
 import sys
 
+import keras
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,3 +72,16 @@ def test_generator_leaves_the_global_one_alone():
     np.random.seed(5)
     random.generator(1).random(100)
     assert np.random.random() == expected
+
+
+def test_what_keras_draws_without_a_seed_depends_on_the_given_one():
+    def kernel(seed):
+        with random.default_seeds(seed):
+            layer = keras.layers.Dense(3)
+        layer.build((None, 2))
+        return layer.kernel.numpy()
+
+    before = python_random.getstate()
+    np.testing.assert_array_equal(kernel(1), kernel(1))
+    assert (kernel(1) != kernel(2)).any()
+    assert python_random.getstate() == before

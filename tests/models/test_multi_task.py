@@ -389,6 +389,18 @@ def without(entry):
             lambda encoded: encoded | {"summary": [1.0]},
             r"must return a tensor as 'summary', got \[1.0\]",
         ),
+        (
+            lambda encoded: encoded | {"losses": [1.0]},
+            "must return a dict of tensors by name as 'losses', got list",
+        ),
+        (
+            lambda encoded: encoded | {"losses": {"a": encoded["summary"]}},
+            r"'losses' of shape \[\] or \[G, B\], got \[2, 3, 3\] for 'a'",
+        ),
+        (
+            lambda encoded: encoded | {"diagnostics": {"a": tf.constant(1.0)}},
+            r"must return 'diagnostics' of shape \[G, B\], got \[\] for 'a'",
+        ),
     ],
 )
 def test_what_a_scheme_must_return(change, message, monkeypatch):

@@ -8,12 +8,15 @@ import tensorflow as tf
 
 from mtl_tf.configs import base, choices, validation
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.models import own_layers
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.registry import make_scheme
 
 CODE = """
 import keras
+import tensorflow as tf
 
+from mtl_tf.layers.lstm import LSTM
 from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
 
@@ -22,8 +25,17 @@ class Scaled(NBOWScheme):
         super().__init__(tasks, **kwargs)
         self.scale = scale
 
-    def call(self, *inputs, **options):
-        encoded = super().call(*inputs, **options)
+    def call(
+        self,
+        embedded,
+        mask,
+        task,
+        training=False,
+        seed=None,
+        inspect=False,
+        sequence=False,
+    ):
+        encoded = super().call(embedded, mask, task, training, seed)
         return {**encoded, "summary": self.scale * encoded["summary"]}
 
     def get_config(self):
@@ -40,15 +52,68 @@ class Seedless(Scaled):
     def call(self, embedded, mask, task, training=False):
         return {}
 
+class Nameless(Scaled):
+    def call(self, embedded, mask, task, **options):
+        return super().call(embedded, mask, task, **options)
+
 class Sizeless(SharingScheme):
     has_sequence = False
+    call = Scaled.call
 
     def __init__(self, tasks, **kwargs):
         super().__init__(**kwargs)
 
+class Callless(SharingScheme):
+    output_units = 3
+
+    def __init__(self, tasks, **kwargs):
+        super().__init__(**kwargs)
+
+class Closed(Scaled):
+    def __init__(self, tasks):
+        super().__init__(tasks)
+
+class Nested(SharingScheme):
+    has_sequence = False
+    output_units = 3
+    inner = {"name": "inner"}
+
+    def __init__(self, tasks, **kwargs):
+        super().__init__(**kwargs)
+        self.lstm = LSTM(3, init=self.init, **self.inner)
+        self.dense = keras.layers.Dense(3, **self.inner)
+
+    def call(
+        self,
+        embedded,
+        mask,
+        task,
+        training=False,
+        seed=None,
+        inspect=False,
+        sequence=False,
+    ):
+        # Nothing has built the layer before.
+        summary = self.dense(tf.reduce_sum(embedded, 2))
+        return {"summary": summary, "losses": {}, "inspect": {}}
+
+class Numbered(Nested):
+    inner = {}
+
+class Seeded(Nested):
+    inner = {"name": "inner"}
+
+    def __init__(self, tasks, **kwargs):
+        super().__init__(tasks, **kwargs)
+        self.other = LSTM(3, name="other")
+
+class Narrow(Nested):
+    output_units = 4
+
 def function():
     pass
 """
+TASKS = [{"name": "a", "type": "classification", "labels": ["x", "y"]}]
 
 
 @pytest.fixture
@@ -88,6 +153,9 @@ def test_what_was_changed_in_the_file_holds_at_once(path):
         ("mine.py:function", "must be a class of mtl_tf.models.scheme.Sharing"),
         ("mine.py:Eager", "must take tasks, .*units"),
         ("mine.py:Seedless", r"call\(.*must take .*seed=\.\.\., .*'seed'"),
+        ("mine.py:Nameless", r"must take .*name each argument in .*options"),
+        ("mine.py:Callless", "mine.py:Callless has no call: it must encode"),
+        ("mine.py:Closed", r"must take \*\*kwargs, such as name, .*'name'"),
         ("no.such.module:Scaled", "importing no.such.module fails"),
     ],
 )
@@ -118,7 +186,43 @@ def test_a_config_may_name_own_parts_and_nothing_else_unknown():
 
 
 def test_a_scheme_that_does_not_tell_its_size(path):
-    tasks = [{"name": "a", "type": "classification", "labels": ["x", "y"]}]
-    config = {"embedding_dim": 4, "scheme": {"name": f"{path}:Sizeless"}}
     with pytest.raises(ConfigError, match="Sizeless has no output_units"):
-        build_model(config, 9, tasks)
+        model_of(path, "Sizeless")
+
+
+def model_of(path, name):
+    config = {"embedding_dim": 4, "scheme": {"name": f"{path}:{name}"}}
+    return build_model(config, 9, TASKS)
+
+
+def test_layers_that_build_forgets_are_built_with_the_model(path):
+    paths = [v.path for v in model_of(path, "Nested").variables]
+    assert "multi_task_model/scheme/inner/kernel" in paths
+
+
+def test_outputs_of_a_wrong_size_are_told_when_the_model_is_built(path):
+    with pytest.raises(ConfigError, match=r"Narrow must .* H = 4, .*, 3\]"):
+        model_of(path, "Narrow")
+
+
+def check_layers(path, name):
+    own_layers.check_layers(
+        name,
+        lambda seed: make_scheme({"name": f"{path}:{name}"}, 1, {"seed": seed}),
+    )
+
+
+def test_a_layer_inside_that_keras_numbers_is_told(path, caplog):
+    check_layers(path, "Nested")
+    assert not caplog.records
+    message = (
+        r"Numbered: its layer lstm\w* needs a name .* LSTM\(..., name=...\)"
+    )
+    with pytest.raises(ConfigError, match=message):
+        check_layers(path, "Numbered")
+
+
+def test_a_layer_inside_with_a_seed_of_its_own_is_warned_of(path, caplog):
+    check_layers(path, "Seeded")
+    assert "its layer other start the same whatever" in caplog.text
+    assert "inner" not in caplog.text

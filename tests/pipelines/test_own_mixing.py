@@ -18,6 +18,10 @@ class First(TaskMixing):
     def tasks(self, start, stop):
         return self.cycle[np.arange(start, stop) % len(self.cycle)][:, None]
 
+class Listed(First):
+    def tasks(self, start, stop):
+        return np.array([step % 2 for step in range(start, stop)])[:, None]
+
 class Flat(First):
     def tasks(self, start, stop):
         return super().tasks(start, stop)[:, 0]
@@ -29,6 +33,13 @@ class Beyond(First):
 class Relative(First):
     def tasks(self, start, stop):
         return super().tasks(0, stop - start)
+
+class Taskless(TaskMixing):
+    pass
+
+class Closed(First):
+    def __init__(self, times=2):
+        super().__init__([1], 0, times=times)
 
 class Miscounts(First):
     def counts(self, step):
@@ -48,6 +59,11 @@ def test_it_has_its_options_and_counts_by_itself():
     assert mixing.counts(6).tolist() == [5, 1]
 
 
+def test_it_may_return_a_list_of_no_steps_as_an_array():
+    mixing = make_mixing("mine.py:Listed", [5, 5], 0)
+    assert mixing.counts(0).tolist() == [0, 0]
+
+
 def test_phases_may_have_it():
     phases = [{"tasks": [1], "steps": 2}]
     config = {"name": "phases", "phases": phases, "mixing": "mine.py:First"}
@@ -65,6 +81,8 @@ def test_phases_may_have_it():
         ("Beyond", "must be numbers from 0 to 1, got 1 to 2"),
         ("Relative", "must be the same as in"),
         ("Miscounts", r"\[34, 16\], got \[50, 0\]"),
+        ("Taskless", r"mine.py:Taskless has no tasks\(start, stop\)"),
+        ("Closed", r"must take \*args and \*\*kwargs beside its options"),
         ("np", "is no class"),
     ],
 )

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.training import saved_weights
 from mtl_tf.training.saved_weights import BestWeights
 
 
@@ -61,3 +62,20 @@ def test_weights_that_are_gone_are_an_error(tmp_path, how):
     (tmp_path / "best.json").write_text(json.dumps(best | {"weights": "w"}))
     with pytest.raises(RunError, match="cannot read the weights"):
         reads(str(tmp_path))[how]()
+
+
+def test_two_weights_of_one_name_are_told():
+    layers = [keras.layers.Dense(2, name="inner") for _ in range(2)]
+    model = keras.Sequential(layers[:1], name="model")
+    model.build((None, 3))
+    again = keras.Sequential(layers[1:], name="model")
+    again.build((None, 3))
+    message = "two weights of the model are called inner/kernel: give the la"
+    with pytest.raises(ConfigError, match=message):
+        saved_weights.by_path([*model.variables, *again.variables])
+
+
+def test_dropouts_of_keras_are_told_apart():
+    drops = [keras.layers.Dropout(0.5, name=name) for name in "ab"]
+    kept = saved_weights.by_path([v for d in drops for v in d.variables])
+    assert list(kept) == ["seed_generator_state", "seed_generator_state_1"]

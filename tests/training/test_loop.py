@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from absl import logging
 
-from mtl_tf.core.errors import Interrupted, RunError
+from mtl_tf.core.errors import ConfigError, Interrupted, RunError
 from tests.training import toy
 from tests.training.killing import run_killed
 from tests.training.toy import assert_same
@@ -45,6 +45,17 @@ def test_keeps_the_weights_of_the_best_score(tmp_path, scores):
     np.testing.assert_array_equal(stage.model.table.numpy(), kept[10])
     names = os.listdir(tmp_path / "best")
     assert not [n for n in names if n.startswith(("weights-5", "weights-12"))]
+
+
+def test_a_mistake_found_while_tracing_is_raised_as_it_is(tmp_path):
+    stage = toy.Stage(tmp_path)
+
+    def call(batch, **options):
+        raise ConfigError("the scheme must return 'summary'")
+
+    stage.model.call = call
+    with pytest.raises(ConfigError, match="must return 'summary'"):
+        stage.run()
 
 
 @pytest.fixture

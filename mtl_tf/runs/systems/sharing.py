@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core import own_functions
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.task_types import NAMES
 from mtl_tf.layers.encoder_adapters import Adapting
+from mtl_tf.models import own_layers
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.pipelines import encoding, piece_examples
@@ -36,6 +38,13 @@ class Sharing(System):
         model = config["model"]
         parts = {"init": model["init"], "dtype": precision.policy(config)}
         make_scheme(model["scheme"], 1, **parts)
+        if own_functions.is_own(name := model["scheme"]["name"]):
+            own_layers.check_layers(
+                name,
+                lambda seed: make_scheme(
+                    model["scheme"], 1, {**model["init"], "seed": seed}
+                ),
+            )
         make_characters(model["characters"], parts)
         preset, encoder = preset_of(model), model.get("encoder", {})
         if preset:

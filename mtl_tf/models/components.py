@@ -1,10 +1,9 @@
 """Makes the parts of a multi-task model from its config."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
@@ -15,9 +14,7 @@ from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.encoder_adapters import Adapting
 from mtl_tf.layers.pretrained_encoder import PretrainedEncoder
 from mtl_tf.layers.task_dense import TaskDense
-from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.models import task_types
-from mtl_tf.models.headed import HeadedModel
 from mtl_tf.models.scheme import SharingScheme
 
 _FIELDS = (
@@ -35,21 +32,6 @@ _FIELDS = (
     "rare_word_dropout",
     "wide",
 )
-
-_WIDE = {
-    "buckets": 0,
-    "dimension": 16,
-    "word_ngrams": 2,
-    "character_ngrams": 0,
-    "dropout": 0.0,
-    "alone": 0.0,
-    "encoder_alone": 0.0,
-    "choose_shares": True,
-    "idf": False,
-}
-
-# The least and the greatest that follow from the number of labels.
-_WIDE_DIMENSIONS = 16, 64
 
 _ENCODER = {
     "preset": "",
@@ -126,80 +108,6 @@ def make_casing(dimension: int, options: Mapping) -> Embedding | None:
     if not dimension:
         return None
     return Embedding(_CASINGS, dimension, name="casing", **options)
-
-
-def make_wide(
-    config: Mapping,
-    tasks: Sequence[Mapping],
-    heads: Mapping[str, keras.layers.Layer],
-    options: Mapping,
-) -> WideFeatures | None:
-    """Makes the wide part from the field `wide`, if it has buckets.
-
-    Args:
-        config: the model's config.
-        tasks: "type" and "labels" of each task.
-        heads: the heads, by task type.
-        options: "init" and "dtype".
-    """
-    wide = completed("model.wide", config.get("wide"), _WIDE)
-    checks.not_negative_integer("model.wide.buckets", wide["buckets"])
-    if not wide["buckets"]:
-        return None
-    if wide["character_ngrams"] in (1, 2):
-        raise ConfigError(
-            "model.wide.character_ngrams must be 0 or at least 3, got "
-            f"{wide['character_ngrams']}"
-        )
-    checks.not_negative_integer("model.wide.dimension", wide["dimension"])
-    if not wide["dimension"]:
-        # Vectors of fewer numbers cannot tell all labels apart.
-        labels = [
-            len(task["labels"])
-            for task in tasks
-            if heads[task["type"]].reads == "summary"
-        ]
-        least, most = _WIDE_DIMENSIONS
-        wide["dimension"] = min(max([least, *labels]), most)
-    rate = wide.pop("dropout")
-    return WideFeatures(
-        **wide, tasks=len(tasks), rate=rate, name="wide", **options
-    )
-
-
-def count_ngrams(
-    model: HeadedModel, batches: Iterable[Mapping[str, np.ndarray]]
-) -> None:
-    """Weights n-grams by their inverse document frequency in some texts.
-
-    Args:
-        model: its `wide` reads the n-grams of the texts of which a head reads a
-            summary.
-        batches: see `TaskModel.adapt`.
-    """
-    wide = model.wide
-    counts, total = np.zeros([wide.buckets], np.int64), 0
-    for tokens, characters in _summarised(model, batches):
-        found = wide.ngrams(tokens, characters)
-        numbers, real = (value.numpy()[0] for value in found)
-        # As one number, so that an n-gram counts once in each text.
-        rows = np.arange(len(numbers), dtype=np.int64)[:, None] * wide.buckets
-        different = np.unique((rows + numbers)[real])
-        counts += np.bincount(different % wide.buckets, minlength=wide.buckets)
-        total += int((tokens > 0).any(-1).sum())
-    wide.set_document_counts(counts, total)
-
-
-def _summarised(
-    model: HeadedModel, batches: Iterable[Mapping[str, np.ndarray]]
-) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-    """The words and characters of the texts that are read as a whole."""
-    for batch in batches:
-        name = model.type_of(model.key_of(int(batch["task"][0])))
-        if model.heads[name].reads == "summary":
-            for prefix in model.head_type(name).texts:
-                characters = batch.get(f"{prefix}characters")
-                yield batch[f"{prefix}tokens"], characters
 
 
 def make_hidden(

@@ -14,7 +14,7 @@ from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.layers.word_dropout import WordDropout
-from mtl_tf.models import components, own_layers
+from mtl_tf.models import components, own_layers, wide_part
 from mtl_tf.models.head_type import HeadType
 from mtl_tf.models.headed import HeadedModel
 from mtl_tf.models.heads import head_types_of, make_heads
@@ -279,7 +279,7 @@ class MultiTaskModel(HeadedModel):
     def adapt(self, batches) -> None:
         """Counts in how many texts n-grams occur, if they are weighted so."""
         if self.wide is not None and self.wide.idf:
-            components.count_ngrams(self, batches)
+            wide_part.count(self, batches)
 
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that are stacked by task."""
@@ -376,7 +376,7 @@ def build_model(
         characters=make_characters(config.get("characters"), options),
         casing=components.make_casing(config.get("casing_dim", 0), options),
         hidden=components.make_hidden(head, len(tasks), options),
-        wide=components.make_wide(config, tasks, heads, options),
+        wide=wide_part.make(config, tasks, heads, options),
         types=[task["type"] for task in tasks],
         head_types=head_types_of(tasks),
         name="multi_task_model",

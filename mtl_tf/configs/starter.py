@@ -87,6 +87,8 @@ def _texts(config: config_dict.ConfigDict) -> None:
     # Else few texts of many labels, which the LSTM soon knows by heart, teach
     # the n-grams nothing any more.
     config.model.wide.alone = 0.2
+    # And n-grams, as quick as these, leave it nothing to learn.
+    config.model.wide.encoder_alone = 0.3
     config.model.wide.idf = True
     config.training.optimizer.wide_name = "novograd"
     config.training.average = 0.99

@@ -1,10 +1,11 @@
-"""Restarts a program before compiled code fills its process.
+"""Restarts a program before what it has compiled fills its process.
 
 XLA keeps every executable until its process ends. A training of a Meta-MTL
 leaves some 1,100 memory mappings, and Linux allows a process 65,530
 (`vm.max_map_count`). A transfer failed in its 58th training, when LLVM could
-not allocate memory. So a program with many trainings, which resumes if its
-command is repeated, replaces its own process by the same command.
+not allocate memory. Each training also leaves some 200 MB of memory. So a
+program with many trainings, which resumes if its command is repeated, replaces
+its own process by the same command.
 """
 
 import contextlib
@@ -13,6 +14,8 @@ import sys
 from collections.abc import Iterator
 
 from absl import logging
+
+from mtl_tf.core import machine
 
 _LIMIT = "/proc/sys/vm/max_map_count"
 _MAPPINGS = "/proc/self/maps"
@@ -25,7 +28,7 @@ class _Renewal:
 
     Attributes:
         command: the command that replaces it; [] if it must not be replaced.
-        start: the share of mappings in use at the first point; 0 before.
+        start: the share in use at the first point; 0 before.
     """
 
     def __init__(self):
@@ -52,11 +55,11 @@ def allowed() -> Iterator[None]:
 
 
 def point() -> None:
-    """Restarts the program if half of the process's mappings are used.
+    """Restarts the program if half of its mappings or memory are used.
 
     Call it between trainings, where the same command resumes with the next one.
-    A process that has not used further mappings itself continues, so that each
-    restarted program gets further than the one before.
+    A process that has not used more itself continues, so that each restarted
+    program gets further than the one before.
     """
     used = _used()
     _THIS.start = _THIS.start or used
@@ -73,6 +76,11 @@ def point() -> None:
 
 
 def _used() -> float:
+    """The share of mappings or of memory in use, whichever is greater."""
+    return max(_mappings(), machine.memory_share())
+
+
+def _mappings() -> float:
     """The share of mappings in use; 0 if the system does not tell."""
     try:
         with open(_LIMIT) as file:

@@ -52,6 +52,9 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     checks.folds("cross_validation", **config["cross_validation"])
     _averages(config["training"])
     _embedding(config["model"])
+    wide = config["model"]["wide"]
+    alone = {name: wide[name] for name in ("alone", "encoder_alone")}
+    checks.parts_of_one(**alone)
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _all_used(config)
     if config["model"]["encoder"]["preset"]:

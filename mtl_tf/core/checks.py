@@ -81,3 +81,18 @@ def one_of(name: str, value: str, options: Sequence[str]) -> str:
     from mtl_tf.core.names import look_up
 
     return look_up(value, {option: option for option in options}, name)
+
+
+def parts_of_one(**fractions: float) -> None:
+    """Refuses fractions of one whole that leave nothing of it.
+
+    Args:
+        **fractions: by the name of their field in `model.wide`.
+
+    Raises:
+        ConfigError: they are 1 or more together.
+    """
+    if sum(fractions.values()) >= 1:
+        names = " and ".join(f"model.wide.{name}" for name in fractions)
+        values = " and ".join(map(str, fractions.values()))
+        raise ConfigError(f"{names} must be less than 1 together, got {values}")

@@ -28,7 +28,8 @@ def hint(
     near = [*elsewhere, *near][:4]
     if near:
         return f"did you mean {' or '.join(repr(n) for n in near)}?"
-    listed = ", ".join(options[:40]) + (", ..." if len(options) > 40 else "")
+    shown = [name or "''" for name in options[:40]]
+    listed = ", ".join(shown) + (", ..." if len(options) > 40 else "")
     return f"known: {listed or 'none'}"
 
 

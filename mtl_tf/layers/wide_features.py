@@ -5,7 +5,6 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.special_ids import OOV
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
@@ -104,11 +103,7 @@ class WideFeatures(StackedLayer):
         self.encoder_alone = checks.fraction(
             "wide.encoder_alone", encoder_alone
         )
-        if alone + encoder_alone >= 1:
-            raise ConfigError(
-                "model.wide.alone and model.wide.encoder_alone must be less "
-                f"than 1 together, got {alone} and {encoder_alone}"
-            )
+        checks.parts_of_one(alone=alone, encoder_alone=encoder_alone)
         # Of the texts that are not left to the n-grams alone.
         self.wide_dropout = Dropout(encoder_alone / (1 - alone), salt="no wide")
         self.choose_shares = checks.boolean("wide.choose_shares", choose_shares)

@@ -129,3 +129,11 @@ def test_two_averages_at_once_are_refused():
     config["training"]["average_last"] = 3
     with pytest.raises(ConfigError, match="take one of them"):
         validation.validate(config)
+
+
+def test_some_texts_are_read_by_both_parts():
+    config = config_with("model.wide.buckets", 8)
+    config["model"]["wide"] |= {"alone": 0.2, "encoder_alone": 0.8}
+    message = r"alone and model.wide.encoder_alone must be less than 1 .* 0.8"
+    with pytest.raises(ConfigError, match=message):
+        validation.validate(config)

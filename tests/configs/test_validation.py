@@ -83,6 +83,11 @@ def test_default_config_is_valid():
             "got -1",
         ),
         ("text.vectors", 3, "text.vectors must be a string, got 3"),
+        (
+            "training.optimizer.wide_name",
+            "foo",
+            "unknown training.optimizer.wide_name 'foo'; known: '', novograd",
+        ),
         *(
             (
                 path,

@@ -52,9 +52,8 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     checks.folds("cross_validation", **config["cross_validation"])
     _averages(config["training"])
     _embedding(config["model"])
-    wide = config["model"]["wide"]
-    alone = {name: wide[name] for name in ("alone", "encoder_alone")}
-    checks.parts_of_one(**alone)
+    alone = ("model.wide.alone", "model.wide.encoder_alone")
+    checks.leave_some({path: _value(config, path) for path in alone})
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _all_used(config)
     if config["model"]["encoder"]["preset"]:

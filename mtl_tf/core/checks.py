@@ -1,7 +1,7 @@
 """Checks of hyperparameters that name the field, the rule and the value."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mtl_tf.core.errors import ConfigError
 
@@ -83,16 +83,16 @@ def one_of(name: str, value: str, options: Sequence[str]) -> str:
     return look_up(value, {option: option for option in options}, name)
 
 
-def parts_of_one(**fractions: float) -> None:
+def leave_some(fractions: Mapping[str, float]) -> None:
     """Refuses fractions of one whole that leave nothing of it.
 
     Args:
-        **fractions: by the name of their field in `model.wide`.
+        fractions: the fractions by the name of their field.
 
     Raises:
         ConfigError: they are 1 or more together.
     """
     if sum(fractions.values()) >= 1:
-        names = " and ".join(f"model.wide.{name}" for name in fractions)
+        names = " and ".join(fractions)
         values = " and ".join(map(str, fractions.values()))
         raise ConfigError(f"{names} must be less than 1 together, got {values}")

@@ -29,7 +29,8 @@ def memory_share(
         From 0 to 1; 0 if the system does not tell.
     """
     try:
-        taken, free = _kilobytes(status, "VmRSS"), _kilobytes(machine, "MemAv")
+        taken = _kilobytes(status, "VmRSS")
+        free = _kilobytes(machine, "MemAvailable")
     except (OSError, ValueError):
         return 0.0
     reach = taken + free

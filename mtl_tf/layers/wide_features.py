@@ -103,7 +103,9 @@ class WideFeatures(StackedLayer):
         self.encoder_alone = checks.fraction(
             "wide.encoder_alone", encoder_alone
         )
-        checks.parts_of_one(alone=alone, encoder_alone=encoder_alone)
+        checks.leave_some(
+            {"wide.alone": alone, "wide.encoder_alone": encoder_alone}
+        )
         # Of the texts that are not left to the n-grams alone.
         self.wide_dropout = Dropout(encoder_alone / (1 - alone), salt="no wide")
         self.choose_shares = checks.boolean("wide.choose_shares", choose_shares)

@@ -63,7 +63,7 @@ def _balanced(
     examples = source.dataset(split).as_numpy_iterator()
     ids = np.array([int(example[target]) for example in examples], int)
     counts = np.bincount(ids[ids >= 0], minlength=len(source.labels))
-    present = np.sum(counts > 0)
+    present = max(np.sum(counts > 0), 1)
     weights = counts.sum() / (present * np.maximum(counts, 1))
     # Rounded to keep the digits in files few.
     return [

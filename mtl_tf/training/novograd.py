@@ -5,7 +5,7 @@ import math
 import keras
 import tensorflow as tf
 
-#: The learning rate if none is given. From 0.3 to 10 it matters little.
+#: The learning rate if none is given.
 DEFAULT_RATE = 3.0
 _BETA = 0.999
 

@@ -1,17 +1,19 @@
 """The optimizer of a training stage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.training import novograd
 from mtl_tf.training.freezing import is_private
 from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.novograd import DEFAULT_RATE
 from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.precision import FLOAT16
+
+_NOVOGRAD = "novograd"
 
 
 def stage_optimizer(
@@ -63,26 +65,8 @@ def stage_optimizer(
         for w in is_word
     ]
     owned = {id(v): tasks if is_private(v) else 1 for v in private}
-    of_words = config["embedding_learning_rate"] or config["learning_rate"]
-    of_shared = pretrained and config["pretrained_learning_rate"] or of_words
-    is_wide = [getattr(v, "is_wide", False) for v in variables]
-    by_novograd = config["wide_name"] == "novograd"
-    of_wide = config["wide_learning_rate"] or (
-        novograd.DEFAULT_RATE if by_novograd else of_words
-    )
-
-    def rate(variable: keras.Variable) -> float:
-        if id(variable) not in words:
-            return config["learning_rate"]
-        if getattr(variable, "is_wide", False):
-            return of_wide
-        return of_words if id(variable) in owned else of_shared
-
-    # A pretrained encoder has lower rates in its lower layers.
-    factors = [
-        rate(v) / config["learning_rate"] * getattr(v, "rate_factor", 1.0)
-        for v in variables
-    ]
+    shared = words - owned.keys()
+    factors = _rate_factors(config, variables, words, shared, pretrained)
     slices = [
         # If lazy, each word vector is a slice that is updated alone.
         v.shape[0] if w and config["lazy"] else owned.get(id(v), 0)
@@ -99,12 +83,54 @@ def stage_optimizer(
         novograd={
             n: owned.get(id(v), 1)
             for n, v in enumerate(variables)
-            if by_novograd and is_wide[n]
+            if _is_wide(v) and config["wide_name"] == _NOVOGRAD
         },
     )
     if precision != FLOAT16:
         return optimizer
     return loss_scaled(optimizer, [*variables, *extra])
+
+
+def _is_wide(variable: keras.Variable) -> bool:
+    """Whether a variable has the vectors of n-grams."""
+    return getattr(variable, "is_wide", False)
+
+
+def _rate_factors(
+    config: Mapping[str, Any],
+    variables: Sequence[keras.Variable],
+    words: Collection[int],
+    shared: Collection[int],
+    pretrained: bool,
+) -> list[float]:
+    """The learning rate of each variable, as a multiple of the config's.
+
+    Args:
+        config: the config's optimizer.
+        variables: the trained variables.
+        words: the ids of those that have vectors of words or n-grams.
+        shared: the ids of those of them that belong to no task.
+        pretrained: see `stage_optimizer`.
+    """
+    of_words = config["embedding_learning_rate"] or config["learning_rate"]
+    of_shared = pretrained and config["pretrained_learning_rate"] or of_words
+    of_wide = of_words
+    if config["wide_name"] == _NOVOGRAD:
+        of_wide = DEFAULT_RATE
+    of_wide = config["wide_learning_rate"] or of_wide
+
+    def rate(variable: keras.Variable) -> float:
+        if id(variable) not in words:
+            return config["learning_rate"]
+        if _is_wide(variable):
+            return of_wide
+        return of_shared if id(variable) in shared else of_words
+
+    # A pretrained encoder has lower rates in its lower layers.
+    return [
+        rate(v) / config["learning_rate"] * getattr(v, "rate_factor", 1.0)
+        for v in variables
+    ]
 
 
 def _schedule(

@@ -29,9 +29,5 @@ def test_share_of_memory(tmp_path):
 
 
 def test_this_process_has_taken_some():
-    before = machine.memory_share()
-    taken = bytearray(os.urandom(1 << 20) * 300)
-    assert not os.path.exists("/proc/self/status") or (
-        machine.memory_share() > before > 0
-    )
-    assert len(taken)
+    known = os.path.exists("/proc/self/status")
+    assert (machine.memory_share() > 0) == known

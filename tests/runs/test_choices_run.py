@@ -95,7 +95,7 @@ def test_ngrams_are_counted_in_the_texts_to_train_on(tmp_path):
 @pytest.mark.extended
 def test_a_killed_run_ends_with_the_same_shares(tmp_path):
     config = config_of(tmp_path, checkpoint_seconds=0)
-    config["model"]["wide"]["idf"] = True
+    config["model"]["wide"] |= {"idf": True, "encoder_alone": 0.25}
     config["training"]["optimizer"]["wide_name"] = "novograd"
     training_run.train(config, str(tmp_path / "whole"))
     train_killed(config, str(tmp_path / "killed"), 3)

@@ -218,13 +218,14 @@ def _own_mixing(
 
 def _check_first_steps(place: str, mixing: TaskMixing, tasks: int) -> None:
     """Refuses invalid steps, and steps that `counts` counts differently."""
-    steps = np.asarray(mixing.tasks(0, _LOOKED_AT))
+    steps = mixing.tasks(0, _LOOKED_AT)
     shape = (_LOOKED_AT, 1)
-    if steps.shape != shape or steps.dtype.kind != "i":
+    is_array = isinstance(steps, np.ndarray)
+    if not is_array or steps.dtype.kind != "i" or steps.shape != shape:
+        got = f"{steps.dtype} {list(steps.shape)}" if is_array else type(steps)
         raise ConfigError(
-            f"{place}: tasks(0, {_LOOKED_AT}) must return integers of shape "
-            f"{list(shape)}, a row for each step, got {steps.dtype} "
-            f"{list(steps.shape)}"
+            f"{place}: tasks(0, {_LOOKED_AT}) must return an array of integers "
+            f"of shape {list(shape)}, a row for each step, got {got}"
         )
     if steps.min() < 0 or steps.max() >= tasks:
         raise ConfigError(

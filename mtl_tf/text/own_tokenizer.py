@@ -64,7 +64,17 @@ def load(place: str, options: Mapping[str, Any]) -> OwnTokenizer:
     """
     place = own_functions.absolute(place)
     cls = own_functions.load_class(place, OwnTokenizer)
+    if cls.split is OwnTokenizer.split:
+        raise ConfigError(
+            f"{place} has no split(texts): it must return the tokens of each "
+            "text (docs/own_code.md)"
+        )
     known = own_functions.keywords(cls)
+    if "lowercase" not in known:
+        raise ConfigError(
+            f"{place}: its constructor must take lowercase beside its options, "
+            "and pass it to super().__init__(lowercase)"
+        )
     own_functions.check_options(f"the tokenizer {place}", options, known)
     tokenizer = cls(**options)
     tokenizer.name = place

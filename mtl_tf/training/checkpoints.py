@@ -124,6 +124,11 @@ class Checkpoints:
                 ),
             )
 
+    @property
+    def last_good(self) -> str:
+        """The last state on disk, for messages of diverged runs."""
+        return self.manager.latest_checkpoint or "none: it had not come so far"
+
     def save(self) -> None:
         """Saves the state, unless a weight is not finite.
 
@@ -142,7 +147,7 @@ class Checkpoints:
                 raise Diverged(
                     f"the weight {variable.path} is not finite after step "
                     f"{int(self.step.numpy())}; the last good checkpoint is "
-                    f"{self.manager.latest_checkpoint}"
+                    f"{self.last_good}"
                 )
 
 

@@ -249,13 +249,12 @@ class Loop:
         step = int(report.bad_step)
         if step < 0:
             return
-        last = self.checkpoints.manager.latest_checkpoint
         raise Diverged(
             f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
             f"is not finite at step {step}: lower "
             "training.optimizer.learning_rate or set training.clip_norm"
             f"{self.skipped.advice}, in another --model_dir; the "
-            f"last good checkpoint is {last or 'none: it had not come so far'}"
+            f"last good checkpoint is {self.checkpoints.last_good}"
         )
 
     def _evaluation_due(self, step: int) -> bool:

@@ -26,6 +26,10 @@ class Flat(First):
     def tasks(self, start, stop):
         return super().tasks(start, stop)[:, 0]
 
+class Rows(First):
+    def tasks(self, start, stop):
+        return super().tasks(start, stop).tolist()
+
 class Beyond(First):
     def tasks(self, start, stop):
         return super().tasks(start, stop) + 1
@@ -77,7 +81,8 @@ def test_phases_may_have_it():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("Flat", r"must return integers of shape \[50, 1\]"),
+        ("Flat", r"an array of integers of shape \[50, 1\].* got int64 \[50\]"),
+        ("Rows", r"an array of integers .* got <class 'list'>"),
         ("Beyond", "must be numbers from 0 to 1, got 1 to 2"),
         ("Relative", "must be the same as in"),
         ("Miscounts", r"\[34, 16\], got \[50, 0\]"),

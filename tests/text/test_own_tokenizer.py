@@ -25,6 +25,13 @@ class Forgets(Letters):
     def get_config(self):
         return {"name": self.name, "lowercase": self.lowercase}
 
+class Fixed(Letters):
+    def __init__(self, join=""):
+        super().__init__(join=join)
+
+class Splitless(OwnTokenizer):
+    pass
+
 class Dense(OwnTokenizer):
     def split(self, texts):
         return texts
@@ -59,8 +66,10 @@ def test_its_tokens_are_written_and_its_config_makes_it_again(path):
     [
         ({"name": "mine.py:Letters", "joint": 1}, "no option 'joint'; did you"),
         ({"name": "mine.py:Forgets", "join": "x"}, "must return join, too"),
+        ({"name": "mine.py:Fixed"}, "must take lowercase beside its options"),
+        ({"name": "mine.py:Splitless"}, r"has no split\(texts\)"),
         ({"name": "mine.py:Dense"}, "must return a ragged tensor of strings"),
-        ({"name": "mine.py:Eager"}, "fails in a graph: .*mine.py:2[0-9]: in "),
+        ({"name": "mine.py:Eager"}, "fails in a graph: .*mine.py:3[0-9]: in "),
         ({"name": "mine.py:tf"}, "mine.py:tf is no class"),
     ],
 )

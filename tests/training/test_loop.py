@@ -315,6 +315,14 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     assert toy.Stage(tmp_path).checkpoints.restore() == 5
 
 
+def test_weights_not_finite_before_the_first_state_are_named(tmp_path):
+    stage = toy.Stage(tmp_path)
+    stage.checkpoints.restore()
+    stage.model.table.assign(np.full((toy.WORDS, toy.WIDTH), np.inf))
+    with pytest.raises(RunError, match="checkpoint is none: it had not come"):
+        stage.checkpoints.save()
+
+
 def test_weights_that_are_not_finite_are_never_the_best(tmp_path):
     def scores(step):
         if step == 10:

@@ -157,6 +157,13 @@ MODEL: Fields = {
         "Maximum number of characters of an n-gram within a word, at least 3; "
         "0 for no n-grams of characters. They need text.characters.",
     ),
+    "model.wide.join_characters": Field(
+        False,
+        rules.BOOLEAN,
+        "Whether n-grams of characters also run over neighbouring words of one "
+        "character, which the regex tokenizer makes of Chinese, for example.",
+        needs=("model.wide.character_ngrams",),
+    ),
     "model.wide.dropout": Field(
         0.0,
         rules.FRACTION,

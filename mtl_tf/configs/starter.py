@@ -85,6 +85,7 @@ def _texts(config: config_dict.ConfigDict) -> None:
     base.spelling(config, filters=50)
     config.model.wide.buckets = 1 << 17
     config.model.wide.character_ngrams = 5
+    config.model.wide.join_characters = True
     config.model.wide.dimension = 0  # As the labels need it.
     # As a linear model does; with Adam, rare n-grams move too far.
     config.model.wide.idf = True

@@ -52,6 +52,9 @@ class WideFeatures(StackedLayer):
         choose_shares: whether there are `shares`; only with `alone`.
         idf: whether n-grams are weighted by inverse document frequency, which
             `set_document_counts` sets. Until then all weights are 1.
+        join_characters: whether words of one character each, such as those
+            that a tokenizer makes of scripts without spaces, form n-grams of
+            characters with their neighbours.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
         with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
@@ -86,6 +89,7 @@ class WideFeatures(StackedLayer):
         encoder_alone: float = 0.0,
         choose_shares: bool = True,
         idf: bool = False,
+        join_characters: bool = False,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -97,6 +101,9 @@ class WideFeatures(StackedLayer):
         )
         self.character_ngrams = checks.not_negative_integer(
             "wide.character_ngrams", character_ngrams
+        )
+        self.join_characters = checks.boolean(
+            "wide.join_characters", join_characters
         )
         self.dropout = Dropout(rate, salt="wide")
         self.beside_dropout = Dropout(alone, salt="beside wide")
@@ -188,6 +195,8 @@ class WideFeatures(StackedLayer):
             marked = _marked(characters)
             for width in range(3, self.character_ngrams + 1):
                 ngrams.append(self._of_characters(marked, width))
+                if self.join_characters:
+                    ngrams.append(self._of_joined(characters, width))
         numbers, real = (tf.concat(part, -1) for part in zip(*ngrams))
         return numbers, real
 
@@ -276,12 +285,16 @@ class WideFeatures(StackedLayer):
 
     def _of_words(self, tokens, more: int):
         """The n-grams of a word and the `more` words after it, `[G, B, T]`."""
-        end = [[0, 0], [0, 0], [0, more]]
-        padded = tf.pad(tokens, end)
-        steps = tf.shape(tokens)[2]
-        parts = [padded[:, :, n : n + steps] for n in range(more + 1)]
+        parts = _shifted(tokens, more + 1)
         known = tf.reduce_all(tf.stack(parts) > OOV, 0)
         return self._bucket(parts, more + 1), known
+
+    def _of_joined(self, characters, width: int):
+        """The n-grams of `width` words of one character each, `[G, B, T]`."""
+        is_one = tf.math.count_nonzero(characters, -1) == 1
+        parts = _shifted(tf.where(is_one, characters[..., 0], 0), width)
+        real = tf.reduce_all(tf.stack(parts) > 0, 0)
+        return self._bucket(parts, -width), real
 
     def _of_characters(self, marked, width: int):
         """The n-grams of `width` characters, `[G, B, T * (W + 3 - width)]`."""
@@ -311,12 +324,20 @@ class WideFeatures(StackedLayer):
             "dimension": self.dimension,
             "word_ngrams": self.word_ngrams,
             "character_ngrams": self.character_ngrams,
+            "join_characters": self.join_characters,
             "rate": self.dropout.rate,
             "alone": self.beside_dropout.rate,
             "encoder_alone": self.encoder_alone,
             "choose_shares": self.choose_shares,
             "idf": self.idf,
         }
+
+
+def _shifted(values: tf.Tensor, number: int) -> list[tf.Tensor]:
+    """`[G, B, T]` as it is and shifted by 1, 2, ... to the left."""
+    padded = tf.pad(values, [[0, 0], [0, 0], [0, number - 1]])
+    steps = tf.shape(values)[2]
+    return [padded[:, :, n : n + steps] for n in range(number)]
 
 
 def _marked(characters: tf.Tensor) -> tf.Tensor:

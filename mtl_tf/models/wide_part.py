@@ -16,6 +16,7 @@ _WIDE = {
     "dimension": 16,
     "word_ngrams": 2,
     "character_ngrams": 0,
+    "join_characters": False,
     "dropout": 0.0,
     "alone": 0.0,
     "encoder_alone": 0.0,

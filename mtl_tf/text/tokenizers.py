@@ -20,6 +20,13 @@ from mtl_tf.text.subwords import SentencePieceTokenizer
 
 _LETTERS = r"\pL\pM\pN"
 _SPACES = r"\t\n\v\f\r \x{85}\pZ"
+# Scripts that put no space between words. A run of them is a sentence.
+_UNSPACED = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+)
+# A character of `_LETTERS` in any other script. RE2 cannot subtract classes,
+# and its \pC lacks unassigned characters: those of the planes that hold emoji.
+_SPACED = rf"[^\pC\pP\pS\pZ\x{{1F300}}-\x{{1FAFF}}{_UNSPACED}]"
 
 
 class WhitespaceTokenizer(Tokenizer):
@@ -65,7 +72,8 @@ class RegexTokenizer(Tokenizer):
 
     Args:
         pattern: an RE2 expression that never matches the empty string. Default:
-            words with inner apostrophes, and single symbols.
+            words with inner apostrophes, single symbols, and single characters
+            of scripts without spaces between words, such as Chinese.
         lowercase: lower-case the texts first.
 
     `detokenize` joins with single spaces.
@@ -73,7 +81,8 @@ class RegexTokenizer(Tokenizer):
 
     name = "regex"
     default_pattern = (
-        rf"[{_LETTERS}_]+(?:['’][{_LETTERS}_]+)*|[^{_LETTERS}_{_SPACES}]"
+        rf"(?:{_SPACED}|_)+(?:['’](?:{_SPACED}|_)+)*"
+        rf"|[{_UNSPACED}]|[^{_LETTERS}_{_SPACES}]"
     )
 
     def __init__(self, lowercase: bool = False, pattern: str = default_pattern):

@@ -49,11 +49,22 @@ def bucket(kind, parts):
     return code % BUCKETS
 
 
+def joined(characters, longest):
+    """The n-grams of neighbouring words of one character."""
+    ones = [n[0] if n[0] and not any(n[1:]) else 0 for n in characters]
+    for width in range(3, longest + 1):
+        for part in zip(*(ones[n:] for n in range(width))):
+            if all(part):
+                yield bucket(-width, part)
+
+
 def tables(layer):
     return [weight.numpy().astype(np.float64) for weight in layer.weights]
 
 
-def reference(vectors, tokens, task, characters=None, longest=0, weights=None):
+def reference(
+    vectors, tokens, task, characters=None, longest=0, weights=None, join=False
+):
     shared, private = vectors[0], vectors[1].reshape(TASKS, BUCKETS, D)
     if weights is None:
         weights = np.ones([BUCKETS])
@@ -71,6 +82,8 @@ def reference(vectors, tokens, task, characters=None, longest=0, weights=None):
                 for start in range(len(own) - width + 1):
                     part = own[start : start + width]
                     codes.append(bucket(-width, part))
+        if join:
+            codes += joined(characters[g, b], longest)
         if codes:
             both = (shared + private[task[g]]) * weights[:, None]
             length = np.sqrt(max(np.sum(weights[codes] ** 2), 1.0))
@@ -88,6 +101,22 @@ def test_sums(longest):
     # More padding changes nothing.
     wider = np.pad(TOKENS, [(0, 0), (0, 0), (0, 3)])
     characters = np.pad(CHARACTERS, [(0, 0), (0, 0), (0, 3), (0, 2)])
+    again = layer(wider, TASK, characters)
+    np.testing.assert_allclose(again, found, atol=1e-6)
+
+
+def test_ngrams_of_characters_run_over_words_of_one_character():
+    characters = np.where(np.arange(6) > 0, 0, CHARACTERS)  # Of one each.
+    characters[1, 1, 3, 1] = 99
+    layer = with_vectors(4, join_characters=True)
+    found = layer(TOKENS, TASK, characters).numpy()
+    arguments = tables(layer), TOKENS, TASK, characters, 4
+    assert len(list(joined(characters[0, 0], 4))) == 5
+    assert len(list(joined(characters[1, 1], 4))) == 1
+    np.testing.assert_allclose(found, reference(*arguments, join=True), 1e-5)
+    assert not np.allclose(found, reference(*arguments))
+    wider = np.pad(TOKENS, [(0, 0), (0, 0), (0, 3)])
+    characters = np.pad(characters, [(0, 0), (0, 0), (0, 3), (0, 2)])
     again = layer(wider, TASK, characters)
     np.testing.assert_allclose(again, found, atol=1e-6)
 

@@ -1,4 +1,6 @@
 import random
+import re
+import unicodedata
 
 import pytest
 import tensorflow as tf
@@ -48,6 +50,44 @@ def test_regex_takes_words_and_symbols_by_default():
     assert tokens_of({"name": "regex"}, "Don't, l’été_2  go!!") == [
         ["Don't", ",", "l’été_2", "go", "!", "!"]
     ]
+
+
+def test_regex_takes_characters_of_scripts_without_spaces():
+    texts = [
+        "abc我喜欢3本书，很好。",
+        "コーヒー DVDの店",
+        "ฉันรัก a",
+        "한국어 문장",
+    ]
+    assert tokens_of({"name": "regex"}, *texts) == [
+        ["abc", *"我喜欢3本书，很好。"],
+        [*"コーヒー", "DVD", *"の店"],
+        [*"ฉันรัก", "a"],
+        ["한국어", "문장"],
+    ]
+    words, starts, ends = make_tokenizer({"name": "regex"}).locate([texts[0]])
+    assert words.to_list()[0][1].decode() == texts[0][3:4]
+    assert (starts.to_list()[0][:3], ends[0, 2]) == ([0, 3, 4], 5)
+
+
+@pytest.mark.extended
+def test_regex_takes_other_characters_as_it_did_before_it_knew_scripts():
+    letters, spaces = r"\pL\pM\pN_", r"\t\n\v\f\r \x{85}\pZ"
+    words = f"[{letters}]+(?:['’][{letters}]+)*"
+    before = {"name": "regex", "pattern": f"{words}|[^{letters}{spaces}]"}
+    scripts = "CJK|IDEOGRAPH|KANGXI|HANGZHOU|HIRAGANA|HENTAIGANA|KATAKANA"
+    scripts += "|CHINESE|VIETNAMESE|THAI|LAO |KHMER|MYANMAR"
+    texts = [
+        f"a{c}b {c}{c}'{c}"
+        for c in map(chr, range(1, 0x30000))
+        if unicodedata.category(c) not in ("Cn", "Cs")
+        and not re.search(scripts, unicodedata.name(c, ""))
+    ]
+    assert len(texts) > 40_000
+    for text, new, old in zip(
+        texts, tokens_of({"name": "regex"}, *texts), tokens_of(before, *texts)
+    ):
+        assert new == old, text
 
 
 def test_regex_drops_what_no_match_covers():

@@ -98,7 +98,8 @@ def _show_tasks(values: flags.FlagValues) -> None:
         warnings += [f"{task.name}: {text}" for text in distinct]
     if raw and _splits_at_spaces(config):
         warnings.append(
-            "words end in a comma, a full stop or another symbol: "
+            "words end in a comma, a full stop or another symbol, or are "
+            "several of a script without spaces, such as Chinese: "
             f"{', '.join(raw)}. The tokenizer whitespace is for texts that are "
             f"already tokenised. For raw texts use {_REGEX}"
         )

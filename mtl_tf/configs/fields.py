@@ -52,9 +52,9 @@ _TEXT: Fields = {
         "whitespace",
         rules.NAME,
         "Name of the tokenizer: whitespace, treebank (splits raw English like "
-        "the Penn Treebank), regex (option pattern), reversible (option "
-        "plain_words), sentencepiece, or FILE.py:CLASS of your own "
-        "(docs/own_code.md).",
+        "the Penn Treebank), regex (option pattern), reversible (options "
+        "plain_words, split_unspaced), sentencepiece, or FILE.py:CLASS of your "
+        "own (docs/own_code.md).",
     ),
     "text.tokenizer.lowercase": Field(
         True, rules.BOOLEAN, "Whether to lower-case texts."

@@ -17,7 +17,8 @@ Labels, numbers and tags:
 
 * Texts are split into words and single symbols (the tokenizer `regex`), since
   your texts are mostly raw. Between spaces, "parcel," would be another word
-  than "parcel".
+  than "parcel". Where words have no spaces between them, as in Chinese, each
+  character is a token.
 * All tasks share a bidirectional LSTM. It reads words, their characters and
   their casing. Above it, each task has a private one, so that tasks which
   learn at different speeds do not hold each other back.
@@ -121,6 +122,7 @@ def _translation(config: config_dict.ConfigDict) -> None:
 def _question_answering(config: config_dict.ConfigDict) -> None:
     config.tasks = config_dict.placeholder(tuple)
     base.questions(config)
+    config.text.tokenizer.split_unspaced = True
     config.pipeline.tokens_per_batch = 2000
     config.pipeline.static_shapes = config.training.jit = False
     config.training.average = 0.99

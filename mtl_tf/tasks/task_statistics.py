@@ -19,10 +19,11 @@ from mtl_tf.tasks.features import (
 )
 from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task import Task
+from mtl_tf.text.tokenizers import UNSPACED
 
 _BATCH = 1024
 # At least two letters: tokenizers leave "e.g." and "U.S." as they are.
-_GLUED = r".*\pL{2}[,.;:!?)]+"
+_GLUED = rf".*\pL{{2}}[,.;:!?)]+|.*[{UNSPACED}]{{2}}.*"
 _USUAL_SPLITS = ("train", "validation", "test")
 
 
@@ -41,7 +42,8 @@ class TaskSplit:
         repeated: the number of examples whose text is also in an earlier split
             of the task; scores on them say little.
         glued: the share of white-space tokens that end in a comma, a full stop
-            or the like after a letter. Raw texts have some 10 %.
+            or the like after a letter (raw texts have some 10 %), or that have
+            several characters of a script without spaces.
         values: least, mean and greatest value if the targets are numbers; else
             ().
     """

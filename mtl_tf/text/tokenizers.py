@@ -20,13 +20,11 @@ from mtl_tf.text.subwords import SentencePieceTokenizer
 
 _LETTERS = r"\pL\pM\pN"
 _SPACES = r"\t\n\v\f\r \x{85}\pZ"
-# Scripts that put no space between words. A run of them is a sentence.
-_UNSPACED = (
-    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-)
+#: RE2 classes of the scripts that put no space between words.
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 # A character of `_LETTERS` in any other script. RE2 cannot subtract classes,
 # and its \pC lacks unassigned characters: those of the planes that hold emoji.
-_SPACED = rf"[^\pC\pP\pS\pZ\x{{1F300}}-\x{{1FAFF}}{_UNSPACED}]"
+_SPACED = rf"[^\pC\pP\pS\pZ\x{{1F300}}-\x{{1FAFF}}{UNSPACED}]"
 
 
 class WhitespaceTokenizer(Tokenizer):
@@ -82,7 +80,7 @@ class RegexTokenizer(Tokenizer):
     name = "regex"
     default_pattern = (
         rf"(?:{_SPACED}|_)+(?:['’](?:{_SPACED}|_)+)*"
-        rf"|[{_UNSPACED}]|[^{_LETTERS}_{_SPACES}]"
+        rf"|[{UNSPACED}]|[^{_LETTERS}_{_SPACES}]"
     )
 
     def __init__(self, lowercase: bool = False, pattern: str = default_pattern):
@@ -133,9 +131,14 @@ class ReversibleTokenizer(Tokenizer):
 
     ``Don't go.\nNow`` gives ``Don ' t go .▁ \n Now``
 
+    With `split_unspaced` each character of scripts that put no space between
+    words, such as Chinese, is a token of its own. It carries only spaces that
+    are there: none at the ends of a text, so that copied ones fit.
+
     Args:
         lowercase: lower-case the texts first.
         plain_words: whether words carry no spaces.
+        split_unspaced: whether to split words of scripts without spaces.
 
     Idea: RevTok (J. Bradbury and others, 2017), as used by decaNLP; this form
         of it is ours.
@@ -143,25 +146,38 @@ class ReversibleTokenizer(Tokenizer):
 
     name = "reversible"
 
-    def __init__(self, lowercase: bool = False, plain_words: bool = False):
+    def __init__(
+        self,
+        lowercase: bool = False,
+        plain_words: bool = False,
+        split_unspaced: bool = False,
+    ):
         super().__init__(lowercase)
         self.plain_words = checks.boolean("tokenizer.plain_words", plain_words)
+        self.split_unspaced = checks.boolean(
+            "tokenizer.split_unspaced", split_unspaced
+        )
 
     def get_config(self) -> dict[str, Any]:
         """Returns the config with which `make_tokenizer` makes an equal one."""
-        # Runs saved before this option existed do not mention it.
-        plain = {"plain_words": True} if self.plain_words else {}
-        return {**super().get_config(), **plain}
+        # Runs saved before an option existed do not mention it.
+        names = "plain_words", "split_unspaced"
+        options = {name: True for name in names if getattr(self, name)}
+        return {**super().get_config(), **options}
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
         replace = tf.strings.regex_replace
         space = CARRIED_SPACE
         texts = escaping.write_in_graph(texts, "\\" + space)
         texts = replace(texts, f"[^{_SPACES}]+", rf"{space}\0{space}")
+        symbol = rf"\\[\\_]|[^{_LETTERS}{_SPACES}{space}]"
+        if self.split_unspaced:
+            texts = replace(texts, f"^{space}([{UNSPACED}])", r"\1")
+            texts = replace(texts, f"([{UNSPACED}]){space}$", r"\1")
+            symbol += f"|[{UNSPACED}]"
         meeting = space.encode() + BOUNDARY + space.encode()
         texts = replace(texts, f"{space} {space}", meeting)
         texts = replace(texts, f"[{_SPACES}]+", BOUNDED)
-        symbol = rf"\\[\\_]|[^{_LETTERS}{_SPACES}{space}]"
         texts = replace(texts, f"{space}?(?:{symbol}){space}?", BOUNDED)
         tokens = _parts(escaping.write_in_graph(texts, "\n\r "))
         return tokens.with_flat_values(self._plain(tokens.flat_values))
@@ -171,7 +187,18 @@ class ReversibleTokenizer(Tokenizer):
         if not self.plain_words:
             return tokens
         word = f"^{CARRIED_SPACE}?([{_LETTERS}]+){CARRIED_SPACE}?$"
-        return tf.strings.regex_replace(tokens, word, r"\1")
+        return self._replace_words(tokens, word, r"\1")
+
+    def _replace_words(
+        self, tokens: tf.Tensor, pattern: str, rewrite: str
+    ) -> tf.Tensor:
+        """Replaces a pattern of words in the tokens that are words."""
+        replaced = tf.strings.regex_replace(tokens, pattern, rewrite)
+        if not self.split_unspaced:
+            return replaced
+        unspaced = f"{CARRIED_SPACE}?[{UNSPACED}]{CARRIED_SPACE}?"
+        is_symbol = tf.strings.regex_full_match(tokens, unspaced)
+        return tf.where(is_symbol, tokens, replaced)
 
     def check_words(self) -> None:
         """Raises `ConfigError`: tokens carry spaces, or are only spaces."""
@@ -183,8 +210,12 @@ class ReversibleTokenizer(Tokenizer):
 
     def alone(self, words: tf.Tensor) -> tf.Tensor:
         """The written tokens of words with a space on each side."""
-        space = CARRIED_SPACE
-        return self._plain(space + escaping.write_all_in_graph(words) + space)
+        words = escaping.write_all_in_graph(words)
+        spaced = self._plain(CARRIED_SPACE + words + CARRIED_SPACE)
+        if not self.split_unspaced:
+            return spaced
+        is_alone = tf.strings.regex_full_match(words, f"[{UNSPACED}]")
+        return tf.where(is_alone, words, spaced)
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""
@@ -192,7 +223,7 @@ class ReversibleTokenizer(Tokenizer):
             # Written tokens have no line breaks, so these can mark words and
             # joints.
             word = f"^[{_LETTERS}]+$"
-            flat = tf.strings.regex_replace(tokens.flat_values, word, "\r\\0\r")
+            flat = self._replace_words(tokens.flat_values, word, "\r\\0\r")
             tokens = tokens.with_flat_values(flat)
         space = CARRIED_SPACE
         joined = tf.strings.reduce_join(tokens, axis=-1, separator="\n")
@@ -218,7 +249,7 @@ TOKENIZERS = {
 # Options besides `lowercase`.
 _OPTIONS = {
     "regex": ["pattern"],
-    "reversible": ["plain_words"],
+    "reversible": ["plain_words", "split_unspaced"],
     "sentencepiece": ["model"],
 }
 

@@ -1,15 +1,17 @@
 """Does `starter` read texts better by `regex` or by `whitespace`?
 
-    apt-get -o Acquire::Languages=en update
+    apt-get -o Acquire::Languages=en,ja,zh_CN update
     python -m tests.system.tokenizer_trial --directory=trial \
         --manual_dir=corpora --apt_lists=/var/lib/apt/lists --texts=raw
 
 draws few examples of raw texts (reviews of IMDB, the questions of SQuAD by
 their articles, descriptions of Debian packages by section and by language)
-or of tokenised ones (`--texts=tokenised`: two tasks of FDU-MTL, SUBJ), writes
-them as a user's own files, trains `starter` on them with either tokenizer, and
-prints the scores. Texts are their first 50 words, as spaces part them, so that
-both read the same. The same command continues where it was stopped.
+or of tokenised ones (`--texts=tokenised`: two tasks of FDU-MTL, SUBJ) or of
+such without spaces between words (`--texts=unspaced`: descriptions of packages
+in Japanese and Chinese, by section), writes them as a user's own files, trains
+`starter` on them with either tokenizer, and prints the scores. Texts are their
+first 50 words, as spaces part them, so that both read the same, or their first
+150 characters. The same command continues where it was stopped.
 """
 
 import argparse
@@ -41,9 +43,10 @@ def get_config():
 _SETS = {
     "raw": ("imdb", "questions", "sections", "languages"),
     "tokenised": ("books", "kitchen_housewares", "subj"),
+    "unspaced": ("japanese", "chinese"),
 }
 _TOKENIZERS = ("whitespace", "regex")
-_TRAIN, _VALIDATION, _TEST, _WORDS = 300, 200, 2000, 50
+_TRAIN, _VALIDATION, _TEST, _WORDS, _CHARACTERS = 300, 200, 2000, 50, 150
 _SUITES = "deb.debian.org_debian_dists_bookworm_main_"
 
 
@@ -91,11 +94,27 @@ def _languages(values):
     return _common("languages", rows, 60)
 
 
-def _packages(folder):
+def _unspaced(name, file, language, least):
+    """Reads descriptions in a language without spaces, and their sections."""
+
+    def read(values):
+        rows = [
+            (text[:_CHARACTERS], section)
+            for text, section, _ in _packages(values.apt_lists, file, language)
+            if re.search(r"[\u3040-\u9fff]", text)
+        ]
+        rest = _TRAIN + _VALIDATION
+        return _common(name, rows, least, validation=_TRAIN, rest=rest)
+
+    return read
+
+
+def _packages(folder, file="en", language="en"):
     """Description, section and tags; of equal descriptions the first."""
     texts = {}
-    for name, block in _blocks(folder, "i18n_Translation-en.lz4"):
-        found = re.search(r"^Description-en: (.*(?:\n .*)*)", block, re.M)
+    for name, block in _blocks(folder, f"i18n_Translation-{file}.lz4"):
+        start = f"^Description-{language}: "
+        found = re.search(rf"{start}(.*(?:\n .*)*)", block, re.M)
         if found:
             plain = found[1].replace("\n .\n", "\n")
             texts[name] = " ".join(plain.split())
@@ -125,18 +144,19 @@ def _blocks(folder, name):
             yield found[1], block
 
 
-def _common(name, rows, least):
+def _common(name, rows, least, **options):
     """Drawn from the labels that at least so many rows have."""
     sizes = collections.Counter(label for _, label in rows)
     sizes["TODO"] = 0  # of packages whose language nobody has named yet
-    return _drawn(name, [row for row in rows if sizes[row[1]] >= least])
+    rows = [row for row in rows if sizes[row[1]] >= least]
+    return _drawn(name, rows, **options)
 
 
-def _drawn(name, rows, test=_TEST):
+def _drawn(name, rows, test=_TEST, validation=1500, rest=2000):
     """Rows to train on, to validate on and to test on."""
     random.Random(f"{name} 0").shuffle(rows)
     known = {label for _, label in rows[:_TRAIN]}
-    splits = (rows, rows[1500:2000], rows[2000 : 2000 + test])
+    splits = (rows, rows[validation:rest], rows[rest : rest + test])
     return [[row for row in split if row[1] in known] for split in splits]
 
 
@@ -172,6 +192,8 @@ _READ = {
     "sections": _sections,
     "languages": _languages,
     "subj": _subj,
+    "japanese": _unspaced("japanese", "ja", "ja", 100),
+    "chinese": _unspaced("chinese", "zh%5fCN", "zh_CN", 25),
 }
 
 

@@ -36,6 +36,15 @@ def test_words_with_a_comma_or_full_stop(tmp_path):
     assert (train.glued, test.glued) == (pytest.approx(0.3), 0.0)
 
 
+def test_words_of_scripts_without_spaces(tmp_path):
+    rest = dict.fromkeys(("validation", "test"), "ham\t我 喜 欢 。\n")
+    task = mails(
+        tmp_path, train="ham\t我喜欢 GPU 。\nspam\tเล่ม 한국어\n", **rest
+    )
+    train, _, test = statistics(task)
+    assert (train.glued, test.glued) == (pytest.approx(0.4), 0.0)
+
+
 def test_texts_without_labels_are_not_counted(tmp_path):
     lines = {"train": "ham\ta\nspam\tb\n", "test": "ham\tc\n"}
     task = mails(tmp_path, **lines, unlabelled="eggs\td\n")

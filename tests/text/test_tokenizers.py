@@ -12,9 +12,12 @@ from mtl_tf.text.tokenizers import make_tokenizer
 UNTRAINED = ["whitespace", "treebank", "regex", "reversible"]
 REVERSIBLE = {"name": "reversible"}
 PLAIN = {"name": "reversible", "plain_words": True}
+SPLIT = {**REVERSIBLE, "split_unspaced": True}
+SPLIT_PLAIN = {**PLAIN, "split_unspaced": True}
+KINDS_OF_REVERSIBLE = [REVERSIBLE, PLAIN, SPLIT, SPLIT_PLAIN]
 AWKWARD = (
     "a b.,'\"-_\\n\\\\\\s\\_\\oov\\pad▁ \t\n\r\v\f\x00\x01\x1f\x7f\x85\xa0\xff"
-    "éÉßİ中文アn\u0301\u200d\u2028\u2029\u3000\ufeff\uffff\ufffd😀👩🏽"
+    "éÉßİ中文アกn\u0301\u200d\u2028\u2029\u3000\ufeff\uffff\ufffd😀👩🏽"
 )
 
 
@@ -139,11 +142,11 @@ def test_reversible_writes_special_characters_readably():
     + ["\\_", "\\s \\r", "\ufeffx", "\x00", "a\x00\x01b", "\\▁b", "▁u▁b"],
 )
 def test_reversible_restores(text):
-    assert restored(REVERSIBLE, [text]) == [text.encode()]
-    assert restored(PLAIN, [text]) == [text.encode()]
+    for config in KINDS_OF_REVERSIBLE:
+        assert restored(config, [text]) == [text.encode()]
 
 
-@pytest.mark.parametrize("config", [REVERSIBLE, PLAIN])
+@pytest.mark.parametrize("config", KINDS_OF_REVERSIBLE)
 def test_reversible_restores_random_texts(config):
     texts = list(random_texts(4000, seed=1))
     for text, again in zip(texts, restored(config, texts)):
@@ -151,7 +154,7 @@ def test_reversible_restores_random_texts(config):
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("config", [REVERSIBLE, PLAIN])
+@pytest.mark.parametrize("config", KINDS_OF_REVERSIBLE)
 def test_reversible_restores_every_character_between_others(config):
     texts = [
         f"a{c}b {c} {c}{c}" + "x" + c
@@ -180,6 +183,16 @@ def test_plain_words_that_a_model_puts_together_make_a_text():
     tokens = tf.ragged.constant(written, tf.string)
     found = make_tokenizer(PLAIN).detokenize(tokens).numpy().tolist()
     assert found == [b"the the, n\nn()! x", b""]
+
+
+def test_characters_of_scripts_without_spaces_are_the_same_wherever_copied():
+    (tokens,) = tokens_of(SPLIT_PLAIN, "我喜欢GPU 云 书.")
+    assert tokens == [*"我喜欢", "GPU", "▁云▁", "▁书", ".▁"]
+    assert tokens_of(SPLIT_PLAIN, "喜欢") == [["喜", "欢"]]
+    tokenizer = make_tokenizer(SPLIT_PLAIN)
+    alone = tokenizer.alone(tf.constant(["欢", "the"])).numpy().tolist()
+    assert alone == ["欢".encode(), b"the"]
+    assert tokens_of(PLAIN, "我喜欢 书") == [["我喜欢", "书"]]
 
 
 def test_reversible_with_lowercase_restores_the_lowercased_text():
@@ -246,6 +259,7 @@ def test_a_text_of_100000_tokens(name):
         {"name": "regex", "lowercase": False, "pattern": r"\w+"},
         {"name": "reversible", "lowercase": False},
         {"name": "reversible", "lowercase": True, "plain_words": True},
+        {"name": "reversible", "lowercase": True, "split_unspaced": True},
     ],
 )
 def test_config_round_trip(config):

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.training import optimizers
 from mtl_tf.training.stage_optimizer import stage_optimizer
-from tests.training.test_rate_factors import training_fields
+from tests.training.optimizer_fields import training_fields
 
 ROWS, PARTS, RATE = 6, 2, 0.5
 # The third step has no gradient in the second part, the last in neither.

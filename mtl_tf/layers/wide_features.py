@@ -54,7 +54,7 @@ class WideFeatures(StackedLayer):
             `set_document_counts` sets. Until then all weights are 1.
         join_characters: whether words of one character each, such as those
             that a tokenizer makes of scripts without spaces, form n-grams of
-            characters with their neighbours.
+            three to `character_ngrams - 1` characters with their neighbours.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
         with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
@@ -195,7 +195,8 @@ class WideFeatures(StackedLayer):
             marked = _marked(characters)
             for width in range(3, self.character_ngrams + 1):
                 ngrams.append(self._of_characters(marked, width))
-                if self.join_characters:
+                # One less, since a word's own have a mark at each end.
+                if self.join_characters and width < self.character_ngrams:
                     ngrams.append(self._of_joined(characters, width))
         numbers, real = (tf.concat(part, -1) for part in zip(*ngrams))
         return numbers, real

@@ -52,7 +52,7 @@ def bucket(kind, parts):
 def joined(characters, longest):
     """The n-grams of neighbouring words of one character."""
     ones = [n[0] if n[0] and not any(n[1:]) else 0 for n in characters]
-    for width in range(3, longest + 1):
+    for width in range(3, longest):
         for part in zip(*(ones[n:] for n in range(width))):
             if all(part):
                 yield bucket(-width, part)
@@ -108,11 +108,11 @@ def test_sums(longest):
 def test_ngrams_of_characters_run_over_words_of_one_character():
     characters = np.where(np.arange(6) > 0, 0, CHARACTERS)  # Of one each.
     characters[1, 1, 3, 1] = 99
-    layer = with_vectors(4, join_characters=True)
+    layer = with_vectors(5, join_characters=True)
     found = layer(TOKENS, TASK, characters).numpy()
-    arguments = tables(layer), TOKENS, TASK, characters, 4
-    assert len(list(joined(characters[0, 0], 4))) == 5
-    assert len(list(joined(characters[1, 1], 4))) == 1
+    arguments = tables(layer), TOKENS, TASK, characters, 5
+    assert len(list(joined(characters[0, 0], 5))) == 5
+    assert len(list(joined(characters[1, 1], 5))) == 1
     np.testing.assert_allclose(found, reference(*arguments, join=True), 1e-5)
     assert not np.allclose(found, reference(*arguments))
     wider = np.pad(TOKENS, [(0, 0), (0, 0), (0, 3)])

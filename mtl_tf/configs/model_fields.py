@@ -160,9 +160,9 @@ MODEL: Fields = {
     "model.wide.join_characters": Field(
         False,
         rules.BOOLEAN,
-        "Whether n-grams of characters, shorter than character_ngrams, also run "
-        "over neighbouring words of one character, which the regex tokenizer "
-        "makes of Chinese, for example.",
+        "Whether n-grams of characters, shorter than character_ngrams, also "
+        "run over neighbouring words of one character, which the regex "
+        "tokenizer makes of Chinese, for example.",
         needs=("model.wide.character_ngrams",),
     ),
     "model.wide.dropout": Field(

@@ -84,22 +84,25 @@ def fdu_mtl(name: str) -> config_dict.ConfigDict:
 
 
 def alone(
-    config: config_dict.ConfigDict, epochs: int = 30, patience: int = 6
+    config: config_dict.ConfigDict,
+    epochs: int = 30,
+    patience: int = 6,
+    vectors_rate: float = 1e-3,
 ) -> None:
     """Makes a config of one model a task, whose length validation decides.
-
-    Pretrained word vectors with a rate of their own have 0.001.
 
     Args:
         config: what is changed.
         epochs: at most.
         patience: evaluations, one an epoch, without a better score.
+        vectors_rate: the rate of pretrained word vectors that have a rate of
+            their own.
     """
     config.train_separately = True
     config.training.epochs = epochs
     config.training.patience = patience
     if config.training.optimizer.pretrained_learning_rate:
-        config.training.optimizer.pretrained_learning_rate = 1e-3
+        config.training.optimizer.pretrained_learning_rate = vectors_rate
 
 
 TAGGING_FEATURES = ("words", "characters", "best")
@@ -229,7 +232,8 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
     config.model.scheme = config_dict.ConfigDict(SHARED_MEMORY_ROWS[row])
     config.training.clip_norm = 1.0
     config.training.optimizer.options.initial_accumulator_value = 1e-3
-    rate = 1e-2 if row == "mt_dnn" else 1e-3
+    # A bag of words learns little or nothing but its vectors.
+    rate = {"mt_dnn": 1e-2, "nbow": 1e-1}.get(row, 1e-3)
     config.training.optimizer.pretrained_learning_rate = rate
     return config
 

@@ -46,5 +46,6 @@ def get_config(row: str = "arc_i") -> config_dict.ConfigDict:
     config.training.epochs = 8
     config.training.patience = 3
     if row in base.SHARED_MEMORY_SINGLE:
-        base.alone(config)
+        optimizer = config.training.optimizer
+        base.alone(config, vectors_rate=optimizer.pretrained_learning_rate)
     return config

@@ -173,6 +173,9 @@ def test_shared_memory_has_the_papers_settings(table, rate, l2):
         assert config.training.optimizer.name == "adagrad"
         assert config.training.optimizer.learning_rate == rate
         assert config.training.l2 == l2
+        # Those whose scheme is a bag of words tune its vectors faster.
+        vectors = {"mt_dnn": 0.01, "nbow": 0.1}.get(row, 0.001)
+        assert config.training.optimizer.pretrained_learning_rate == vectors
     scheme = load(table).get_config("arc_ii").model.scheme
     assert (scheme.memory_slots, scheme.memory_width) == (50, 20)
     with pytest.raises(ConfigError, match="did you mean 'arc_ii'"):

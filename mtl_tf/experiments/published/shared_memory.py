@@ -55,8 +55,8 @@ SHARED_MEMORY_3 = PublishedTable(
         "SUBJ and IMDB have no validation part: the paper takes 10-fold "
         "cross-validation to choose settings, here a seeded part of the "
         "training texts is held out; SUBJ is split 9,000 to 1,000 by a seed.",
-        "The paper does not give epochs: ours are at most 8, fewer when the "
-        "validation mean has not risen for 3; of single models 30 and 6.",
+        "The paper does not give epochs: ours are at most 30, fewer when the "
+        "validation mean has not risen for 6.",
         "IMDB is raw, the others are tokenised: all are split as the Penn "
         "Treebank does.",
         _SIZES_NOTE,

@@ -22,8 +22,8 @@ _LETTERS = r"\pL\pM\pN"
 _SPACES = r"\t\n\v\f\r \x{85}\pZ"
 #: RE2 classes of the scripts that put no space between words.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-# A character of `_LETTERS` in any other script. RE2 cannot subtract classes,
-# and its \pC lacks unassigned characters: those of the planes that hold emoji.
+# A character of `_LETTERS` in any other script. RE2 cannot subtract classes.
+# Its \pC lacks unassigned characters, of which those among the emoji are none.
 _SPACED = rf"[^\pC\pP\pS\pZ\x{{1F300}}-\x{{1FAFF}}{UNSPACED}]"
 
 

@@ -133,14 +133,21 @@ def get_config():
 """
 
 
-def test_raw_texts_need_another_tokenizer(capsys, tmp_path):
+@pytest.mark.parametrize(
+    ("rows", "share"),
+    [
+        ('"Well, the parcel came.",x\nIs it late?,y\n', 43),
+        ("包裹来了,x\n我的 包裹 呢,y\n", 75),
+    ],
+)
+def test_raw_texts_need_another_tokenizer(capsys, tmp_path, rows, share):
     file = tmp_path / "mails.csv"
-    file.write_text('text,label\n"Well, the parcel came.",x\nIs it late?,y\n')
+    file.write_text(f"text,label\n{rows}")
     (tmp_path / "raw.py").write_text(RAW.replace("PATH", str(file)))
     flags = (f"--config={tmp_path / 'raw.py'}", f"--data_dir={tmp_path}")
     spaces = "--config.text.tokenizer.name=whitespace"
     status, out, err = run(capsys, *flags, spaces)
-    told = "symbol: mails (43 %). The tokenizer whitespace is for texts that"
+    told = f"Chinese: mails ({share} %). The tokenizer whitespace is for texts"
     assert not status, err
     assert told in " ".join((out + err).split())
     advised = "{'name':'regex','lowercase':True}"

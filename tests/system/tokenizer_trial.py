@@ -94,13 +94,13 @@ def _languages(values):
     return _common("languages", rows, 60)
 
 
-def _unspaced(name, file, language, least):
+def _unspaced(name, language, least):
     """Reads descriptions in a language without spaces, and their sections."""
 
     def read(values):
         rows = [
             (text[:_CHARACTERS], section)
-            for text, section, _ in _packages(values.apt_lists, file, language)
+            for text, section, _ in _packages(values.apt_lists, language)
             if re.search(r"[\u3040-\u9fff]", text)
         ]
         rest = _TRAIN + _VALIDATION
@@ -109,9 +109,9 @@ def _unspaced(name, file, language, least):
     return read
 
 
-def _packages(folder, file="en", language="en"):
+def _packages(folder, language="en"):
     """Description, section and tags; of equal descriptions the first."""
-    texts = {}
+    texts, file = {}, language.replace("_", "%5f")
     for name, block in _blocks(folder, f"i18n_Translation-{file}.lz4"):
         start = f"^Description-{language}: "
         found = re.search(rf"{start}(.*(?:\n .*)*)", block, re.M)
@@ -192,8 +192,8 @@ _READ = {
     "sections": _sections,
     "languages": _languages,
     "subj": _subj,
-    "japanese": _unspaced("japanese", "ja", "ja", 100),
-    "chinese": _unspaced("chinese", "zh%5fCN", "zh_CN", 25),
+    "japanese": _unspaced("japanese", "ja", 100),
+    "chinese": _unspaced("chinese", "zh_CN", 25),
 }
 
 

@@ -28,6 +28,8 @@ OVERRIDE_HELP = (
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
+# Groups whose fields are names of tasks, which may hold dots.
+_BY_TASK = ("pipeline.fractions", "pipeline.mixing.weights")
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 
@@ -117,10 +119,10 @@ def change(
         field = _field(config, path)
         if isinstance(field, tuple) and isinstance(value, (list, tuple)):
             value = tuple(adapting.chosen_tasks(path, value, field))
-        parent, _, name = path.rpartition(".")
+        *parents, name = _names(path)
         if not fields.is_open(path):
             _check_group(path, field, value)
-        holder = _field(config, parent) if parent else config
+        holder = _field(config, ".".join(parents)) if parents else config
         with config.ignore_type(), config.unlocked():
             holder[name] = _as_dict(value)
     return messages
@@ -170,10 +172,19 @@ def _checked_overrides(
             rest.append(argument)
         else:
             _check_value(path, field, value)
-            rest.append(f"--config.{path}={value}")
+            rest.append(f"--config.{_subscripted(path)}={value}")
     return rest + [
-        f"--config.{path}={tuple(items)!r}" for path, items in tuples.items()
+        f"--config.{_subscripted(path)}={tuple(items)!r}"
+        for path, items in tuples.items()
     ]
+
+
+def _subscripted(path: str) -> str:
+    """A path as config_flags reads it, for names of tasks such as `en-de`."""
+    first, *names = _names(path)
+    return first + "".join(
+        f".{name}" if name.isidentifier() else f"[{name!r}]" for name in names
+    )
 
 
 def _overrides(argv: Sequence[str]) -> dict[str, str]:
@@ -230,14 +241,31 @@ def _items(path: str, value: str) -> list:
     return [_literal(item) for item in items if item]
 
 
+def _names(path: str) -> list[str]:
+    for group in _BY_TASK:
+        if path.startswith(f"{group}."):
+            return [*group.split("."), path[len(group) + 1 :]]
+    return path.split(".")
+
+
 def _field(config: config_dict.ConfigDict, path: str) -> Any:
     """The value of the field of an override."""
     value: Any = config
     walked: list[str] = []
-    for name in path.split("."):
+    for name in _names(path):
         parent = ".".join(["config", *walked])
         if not isinstance(value, config_dict.ConfigDict):
             raise ConfigError(f"--config.{path}: {parent} has no fields")
+        if name and name not in value and ".".join(walked) in _BY_TASK:
+            if "." in name:
+                raise ConfigError(
+                    f"--config.{path}: a task with a dot in its name can have "
+                    f"no field in {parent}; name it without"
+                )
+            # A task has no field there before it is set, and config_flags
+            # changes only fields that exist.
+            with config.unlocked():
+                value[name] = 1.0
         if name not in value:
             fields.check_renamed(path)
             others = fields.namesakes(path, config)

@@ -87,6 +87,35 @@ def test_override(override, path, value):
     assert type(here) is type(value)
 
 
+@pytest.mark.parametrize(
+    ("group", "task", "value"),
+    [
+        ("mixing.weights", "en-de", 0.5),
+        ("mixing.weights", "it_2", 3.0),
+        ("fractions", "2-way", 0.1),
+    ],
+)
+def test_groups_by_task_take_any_task(own, group, task, value):
+    file = own(
+        "from mtl_tf.configs import base\n"
+        "def get_config():\n"
+        "    config = base.default_config()\n"
+        "    with config.unlocked():\n"
+        "        config.pipeline.mixing = {\n"
+        "            'name': 'weighted', 'weights': {'en-de': 2.0}}\n"
+        "    return config\n"
+    )
+    field = f"pipeline.{group}.{task}"
+    config = parse(f"--config={file}", f"--config.{field}={value}")
+    changed = config_files.load(str(file))
+    config_argument.change(changed, {field: value})
+    assert config.pipeline.to_dict() == changed.pipeline.to_dict()
+    here = config.pipeline
+    for name in group.split("."):
+        here = here[name]
+    assert here[task] == value
+
+
 def test_value_in_the_next_argument():
     config = parse("--config=quickstart", "--config.tasks", "a,b")
     assert config.tasks == ("a", "b")
@@ -145,6 +174,12 @@ def test_wrong_config(arguments, message):
         ("--config.batch_size=3", "did you mean 'pipeline.batch_size' or"),
         ("--config.model.units=3", "did you mean 'model.scheme.units'"),
         ("--config.seed.x=3", "config.seed has no fields"),
+        (
+            "--config.pipeline.fractions.v1.0=0.5",
+            "a task with a dot in its name can have no field in "
+            "config.pipeline.fractions",
+        ),
+        ("--config.pipeline.fractions.=0.5", "has no ''"),
         ("--config.seed=a", "config.seed must be an integer, got 'a'"),
         ("--config.seed=1.5", "config.seed must be an integer, got '1.5'"),
         ("--config.training.l2=x", "config.training.l2 must be a number"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
@@ -26,6 +27,9 @@ _WIDE = {
 
 # The least and the greatest that follow from the number of labels.
 _WIDE_DIMENSIONS = 16, 64
+
+# No bucket of an n-gram.
+_NONE = -1
 
 
 def make(
@@ -79,13 +83,14 @@ def count(
     """
     wide = model.wide
     counts, total = np.zeros([wide.buckets], np.int64), 0
+    ngrams = tf.function(wide.ngrams, reduce_retracing=True, autograph=False)
     for tokens, characters in _summarised(model, batches):
-        found = wide.ngrams(tokens, characters)
+        found = ngrams(tokens, characters)
         numbers, real = (value.numpy()[0] for value in found)
-        # As one number, so that an n-gram counts once in each text.
-        rows = np.arange(len(numbers), dtype=np.int64)[:, None] * wide.buckets
-        different = np.unique((rows + numbers)[real])
-        counts += np.bincount(different % wide.buckets, minlength=wide.buckets)
+        # An n-gram counts once in each text.
+        numbers = np.sort(np.where(real, numbers, _NONE))
+        is_first = np.diff(numbers, prepend=_NONE) != 0
+        counts += np.bincount(numbers[is_first], minlength=wide.buckets)
         total += int((tokens > 0).any(-1).sum())
     wide.set_document_counts(counts, total)
 

@@ -51,7 +51,7 @@ def encode(
         os.path.join(folder, digest.hexdigest()),
         name,
         encoder.axes,
-        lambda start: encoded_parts(dataset.skip(start), encoder),
+        lambda start: encoded_parts(dataset.skip(start), encoder, name),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, passes
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.text_examples import time_axes
 from mtl_tf.pipelines.vocabulary_building import (
@@ -78,20 +78,21 @@ def encode(
     """
 
     parts: dict[str, list[Column]] = {}
-    for part in encoded_parts(dataset, encoder):
+    for part in encoded_parts(dataset, encoder, name):
         for key, column in part.items():
             parts.setdefault(key, []).append(column)
     return _joined(parts, encoder, name)
 
 
 def encoded_parts(
-    dataset: tf.data.Dataset, encoder: ExampleEncoder
+    dataset: tf.data.Dataset, encoder: ExampleEncoder, name: str = ""
 ) -> Iterator[dict[str, Column]]:
     """Yields columns of no example, and then those of the examples in parts.
 
     Args:
         dataset: see `encode`.
         encoder: see `encode`.
+        name: see `encode`.
     """
 
     def encoded(batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
@@ -103,7 +104,9 @@ def encoded_parts(
     else:
         specs = {k: tf.type_spec_from_value(v) for k, v in batches[0].items()}
     yield {key: _narrow(_empty(spec)) for key, spec in specs.items()}
-    for batch in batches:
+    size = int(dataset.cardinality())
+    doing = f"{name}: encoding"
+    for batch in passes.logged(batches, doing, _TEXTS_AT_ONCE, size):
         yield {key: _narrow(_to_column(v)) for key, v in batch.items()}
 
 
@@ -227,7 +230,7 @@ def build_encoder(
     specials = _specials(tasks)
     tokenizer = learnt_tokenizer(
         tokenizer,
-        _inputs(tasks, tokenizer, _as_texts),
+        _inputs(tasks, tokenizer, _as_texts, doing="reading texts"),
         text_config["max_size"],
         specials,
     )
@@ -298,7 +301,8 @@ def _character_encoder(
     def words(feature: Feature, texts: tf.Tensor) -> tf.Tensor:
         return _words(feature, texts, tokenizer).flat_values
 
-    counts = count_characters(_inputs(tasks, tokenizer, words))
+    texts = _inputs(tasks, tokenizer, words, doing="counting characters")
+    counts = count_characters(texts)
     least = config["min_count"]
     return CharacterEncoder(Vocabulary.from_counts(counts, least), width)
 
@@ -317,6 +321,7 @@ def _inputs(
     tokenizer: Tokenizer,
     take: Callable[[Feature, tf.Tensor], Any],
     split: str = "train",
+    doing: str = "counting words",
 ) -> Iterator[tf.Tensor]:
     """Yields the result of `take` for each batch of a split's inputs.
 
@@ -325,6 +330,7 @@ def _inputs(
         tokenizer: must split into words if words are given.
         take: called with an input feature and its values, [n] or ragged.
         split: the split to read.
+        doing: what is done with them, for messages.
     """
     for task in tasks:
         for feature in inputs(task.features):
@@ -334,7 +340,13 @@ def _inputs(
             def taken(batch: _Batch, feature: Feature = feature) -> tf.Tensor:
                 return take(feature, batch[feature.name])
 
-            yield from _mapped(task.dataset(split), taken)
+            dataset = task.dataset(split)
+            yield from passes.logged(
+                _mapped(dataset, taken),
+                f"{task.name}: {doing} of {split}",
+                _TEXTS_AT_ONCE,
+                int(dataset.cardinality()),
+            )
 
 
 def _to_column(value: tf.Tensor | tf.RaggedTensor) -> Column:

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from absl import logging
 
-from mtl_tf.core import random
+from mtl_tf.core import passes, random
 from mtl_tf.pipelines.encoded_split import count_ids
 from mtl_tf.runs import initializing, run_data, systems
 from mtl_tf.runs.building import build
@@ -18,7 +18,10 @@ from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import freezing
 from mtl_tf.training.workers import Workers
 
-_TEXTS_AT_ONCE = 64
+# Of the texts in which n-grams are counted. All texts of a batch are as long
+# as its longest.
+_TEXTS_AT_ONCE = 256
+_TOKENS_AT_ONCE = 16_384
 
 
 def make(
@@ -66,13 +69,23 @@ def _batches(loaded: run_data.RunData) -> Iterator[dict[str, np.ndarray]]:
     """The texts to train on, as batches of one group."""
     for number, split in enumerate(loaded.train):
         logging.info("Counting in the texts of %s", split.name)
-        for first in range(0, len(split), _TEXTS_AT_ONCE):
+        lengths = split.lengths
+        starts = range(0, len(split), _TEXTS_AT_ONCE)
+        for first in passes.logged(
+            starts,
+            f"{split.name}: counting n-grams",
+            _TEXTS_AT_ONCE,
+            len(split),
+        ):
             rows = np.arange(first, min(first + _TEXTS_AT_ONCE, len(split)))
-            columns = split.gather(rows, split.lengths[rows].max(axis=0))
-            yield {
-                "task": np.array([number], np.int32),
-                **{name: value[None] for name, value in columns.items()},
-            }
+            longest = max(1, lengths[rows].max())
+            parts = -(-len(rows) * longest // _TOKENS_AT_ONCE)
+            for part in np.array_split(rows, min(parts, len(rows))):
+                columns = split.gather(part, lengths[part].max(axis=0))
+                yield {
+                    "task": np.array([number], np.int32),
+                    **{name: value[None] for name, value in columns.items()},
+                }
             split.release()
 
 

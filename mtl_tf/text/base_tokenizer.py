@@ -138,10 +138,12 @@ class Tokenizer:
             ConfigError: the tokens of this tokenizer are not words.
         """
         self.check_words()
-        flat = words.flat_values
+        # Most words of some texts occur several times.
+        flat, places = tf.unique(words.flat_values)
         flat = _lower(flat) if self.lowercase else valid_utf8(flat)
         flat = tf.where(tf.equal(flat, ""), "\ufffd", flat)
-        return words.with_flat_values(escaping.write_all_in_graph(flat))
+        written = escaping.write_all_in_graph(flat)
+        return words.with_flat_values(tf.gather(written, places))
 
     def check_words(self) -> None:
         """Raises `ConfigError` if the tokens of this tokenizer are not words.

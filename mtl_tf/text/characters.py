@@ -4,6 +4,7 @@ Everything is TensorFlow ops on the original words, before any lower-casing, so
 it runs both in `tf.data` and in a served graph.
 """
 
+import collections
 import os
 from collections.abc import Iterable
 
@@ -16,6 +17,9 @@ from mtl_tf.text import escaping
 from mtl_tf.text.vocabulary import Vocabulary
 
 CHARACTERS_FILE = "characters.txt"
+
+# Different words whose characters are counted together.
+_WORDS_AT_ONCE = 16_384
 
 # Kinds of casing, each with its pattern; the first that matches counts, and 0
 # is padding. After Reimers & Gurevych (2017), section 4.
@@ -133,9 +137,19 @@ class CharacterEncoder:
 
 def count_characters(batches: Iterable[tf.Tensor]) -> dict[str, int]:
     """How often each written character occurs in batches of words [n]."""
-    return Vocabulary.count(
-        _written(tf.strings.unicode_split(words, "UTF-8")) for words in batches
-    )
+    words: collections.Counter[bytes] = collections.Counter()
+    for batch in batches:
+        words.update(batch.numpy().tolist())
+    counts: collections.Counter[str] = collections.Counter()
+    different, frequencies = list(words), np.array([*words.values()], np.int64)
+    for first in range(0, len(different), _WORDS_AT_ONCE):
+        some = slice(first, first + _WORDS_AT_ONCE)
+        of_word = tf.strings.unicode_split(different[some], "UTF-8")
+        times = np.repeat(frequencies[some], of_word.row_lengths())
+        written = _written(of_word).flat_values.numpy()
+        for character, n in zip(written, times.tolist()):
+            counts[tf.compat.as_text(character)] += n
+    return counts
 
 
 def _written(characters: tf.RaggedTensor) -> tf.RaggedTensor:

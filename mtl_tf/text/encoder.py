@@ -102,12 +102,19 @@ class TextEncoder:
         features = {
             "tokens": self.vocabulary.lookup(self.tokenizer.write(words))
         }
-        flat = valid_utf8(words.flat_values)
+        # Most words of some texts occur several times.
+        different, places = tf.unique(words.flat_values)
+        different = valid_utf8(different)
+
+        def of_each(function: Callable[[tf.Tensor], tf.Tensor]) -> Any:
+            return words.with_flat_values(
+                tf.gather(function(different), places)
+            )
+
         if self.characters:
-            characters = self.characters(flat)
-            features["characters"] = words.with_flat_values(characters)
+            features["characters"] = of_each(self.characters)
         if self.casing:
-            features["casing"] = words.with_flat_values(casing_of(flat))
+            features["casing"] = of_each(casing_of)
         return features
 
     def written(self, values: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor:

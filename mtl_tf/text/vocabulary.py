@@ -68,16 +68,16 @@ class Vocabulary:
         Returns:
             How often each written token occurs.
         """
-        counts: collections.Counter[str] = collections.Counter()
+        found: collections.Counter[Any] = collections.Counter()
         for batch in batches:
             if isinstance(batch, tf.RaggedTensor):
                 batch = batch.flat_values
             if tf.is_tensor(batch):
                 batch = batch.numpy()
-            for token, n in collections.Counter(
-                np.asarray(batch, object).ravel().tolist()
-            ).items():
-                counts[tf.compat.as_text(token)] += n
+            found.update(np.asarray(batch, object).ravel().tolist())
+        counts: collections.Counter[str] = collections.Counter()
+        for token, n in found.items():
+            counts[tf.compat.as_text(token)] += n
         return counts
 
     @classmethod

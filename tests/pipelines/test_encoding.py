@@ -164,6 +164,7 @@ class FakeTask:
     """The part of a Task that this room reads."""
 
     texts: dict[str, list[str]]
+    name: str = "books"
     read: list[str] = dataclasses.field(default_factory=list)
 
     @property

@@ -42,7 +42,7 @@ def text_dataset():
 def task_of(dataset, task_type):
     features = task_types.of(task_type).features((), {})
     return types.SimpleNamespace(
-        dataset=lambda split: dataset, features=features
+        name="tags", dataset=lambda split: dataset, features=features
     )
 
 

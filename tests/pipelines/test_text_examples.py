@@ -53,7 +53,7 @@ def pairs():
 
 def task_of(features, dataset=pairs):
     return types.SimpleNamespace(
-        dataset=lambda split: dataset(), features=features
+        name="pairs", dataset=lambda split: dataset(), features=features
     )
 
 

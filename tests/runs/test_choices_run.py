@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.runs import calibrating, training_run
+from mtl_tf.runs import calibrating, model_to_train, training_run
 from mtl_tf.training import strategies
 from tests.runs.helpers import assert_same_weights, train_killed, weights
 from tests.system import corpus
@@ -65,7 +65,13 @@ def test_each_task_ends_with_what_its_validation_chose(tmp_path, monkeypatch):
     assert [model.chosen(task) for task in range(2)] == [0.4, 0.0]
 
 
-def test_ngrams_are_counted_in_the_texts_to_train_on(tmp_path):
+@pytest.mark.parametrize("at_once", [(256, 16_384), (7, 20)])
+def test_ngrams_are_counted_in_the_texts_to_train_on(
+    tmp_path, monkeypatch, at_once
+):
+    texts, tokens = at_once
+    monkeypatch.setattr(model_to_train, "_TEXTS_AT_ONCE", texts)
+    monkeypatch.setattr(model_to_train, "_TOKENS_AT_ONCE", tokens)
     config = config_of(tmp_path, epochs=1)
     config["model"]["wide"] |= {"idf": True, "word_ngrams": 1}
     training_run.train(config, str(tmp_path / "run"))

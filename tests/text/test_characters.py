@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.text import characters as spelling
 from mtl_tf.text.characters import (
     CASINGS,
     CharacterEncoder,
@@ -38,6 +39,15 @@ def test_characters_of_words():
         ["x", "x", "x", "x"],
         ["C", "é", "?", ""],
     ]
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_characters_count_in_every_occurrence_of_a_word(monkeypatch, at_once):
+    monkeypatch.setattr(spelling, "_WORDS_AT_ONCE", at_once)
+    batches = [["ab\n", "a", "ab\n"], [], ["", "é", "a"]]
+    batches = [tf.constant(words, tf.string) for words in batches]
+    expected = {"a": 4, "b": 2, "\\n": 2, "é": 1}
+    assert count_characters(batches) == expected
 
 
 @pytest.mark.parametrize(

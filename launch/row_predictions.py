@@ -9,6 +9,11 @@ from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import input_rows, record_table, text_input
 
+# Batches that are read at once, so that texts of similar length can stand in
+# one. With many more the model would be compiled, as in
+# `mtl_tf.runs.tag_files`.
+_READ_AHEAD = 3
+
 
 def predict(
     run: Any,
@@ -28,7 +33,7 @@ def predict(
         run: what `mtl_tf.load` returns.
         task: the task of texts that name none; "" if each has to.
         reader: gives the texts.
-        output: where the predictions go; it is flushed after each batch.
+        output: where the predictions go; it is flushed after some batches.
             Tables are written at the end, when all their columns are known.
         batch_size: how many texts the model gets at once.
         form: how they are written; one of the forms of the tasks' types.
@@ -48,7 +53,7 @@ def predict(
         table = None
         if form in record_table.FORMS:
             table = resources.enter_context(record_table.RecordTable(form))
-        for batch in reader.batches(batch_size):
+        for batch in reader.batches(batch_size * _READ_AHEAD):
             tasks = [known[_task_of(item, task, known)] for item in batch]
             columns = [
                 _own_columns(item, task, asked, reader.columns)

@@ -11,23 +11,26 @@ _SECONDS = 15.0
 
 
 def logged(
-    batches: Iterable[_Batch], doing: str, batch_size: int, total: int
+    batches: Iterable[_Batch],
+    doing: str,
+    batch_size: int | None = None,
+    total: int = -1,
 ) -> Iterator[_Batch]:
     """Yields batches and logs every 15 seconds how far they are.
 
     Args:
-        batches: batches of examples, all but the last of `batch_size`.
+        batches: batches of examples.
         doing: what is done with them, such as "books: encoding".
-        batch_size: examples in a batch.
+        batch_size: examples in each batch but the last; None for `len(batch)`.
         total: examples in all batches; negative if unknown.
     """
     last_logged = time.monotonic()
     whole = f" of {total:,}" if total >= 0 else ""
-    for number, batch in enumerate(batches, 1):
+    done = 0
+    for batch in batches:
         yield batch
+        done += len(batch) if batch_size is None else batch_size
         if time.monotonic() - last_logged >= _SECONDS:
             last_logged = time.monotonic()
-            done = number * batch_size
-            if 0 <= total < done:
-                done = total
-            logging.info("%s, %s%s examples", doing, f"{done:,}", whole)
+            count = min(done, total) if total >= 0 else done
+            logging.info("%s, %s%s examples", doing, f"{count:,}", whole)

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from absl import logging
 
+from mtl_tf.core import passes
 from mtl_tf.core.columns import has_column, keys_beside, renamed
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import json_lists, squad_files
@@ -125,14 +126,21 @@ class TextReader:
     def batches(self, size: int) -> Iterator[list[Item]]:
         """Yields up to `size` texts at a time.
 
-        A file gives full batches. A pipe or a terminal gives what has arrived,
-        so that a writer gets an answer immediately.
+        A file gives full batches, and every 15 seconds a line in the log tells
+        how far they are. A pipe or a terminal gives what has arrived, so that a
+        writer gets an answer immediately.
 
         Raises:
             DataError: a line of JSON is wrong, or the text is in UTF-16 or
                 compressed.
         """
-        full_batches = _is_file(self._stream)
+        if not _is_file(self._stream):
+            yield from self._batches(size, full=False)
+            return
+        whole = self._batches(size, full=True)
+        yield from passes.logged(whole, f"{self._name}: read")
+
+    def _batches(self, size: int, full: bool) -> Iterator[list[Item]]:
         waiting: list[Item] = []
         for items in self._arriving():
             for item in items:
@@ -140,7 +148,7 @@ class TextReader:
                 if len(waiting) == size:
                     yield waiting
                     waiting = []
-            if waiting and not full_batches:
+            if waiting and not full:
                 yield waiting
                 waiting = []
         self._table.check_end()

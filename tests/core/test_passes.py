@@ -24,3 +24,8 @@ def test_a_long_pass_tells_how_far_it_is(monkeypatch):
 
 def test_a_short_pass_tells_nothing(monkeypatch):
     assert lines(monkeypatch, 1e6, "books: encoding", 1000, 2500) == []
+
+
+def test_batches_may_have_any_size(monkeypatch):
+    told = lines(monkeypatch, 0.0, "in.txt: read")
+    assert told[-1] == "in.txt: read, 3 examples"

@@ -37,9 +37,10 @@ def test_a_line_of_json_for_each_text(run, files):
 
 
 def test_texts_go_to_the_model_in_batches(run, files):
-    files.call(b"good\n" * 10, "--task=books", "--batch_size=4")
-    assert [len(texts) for _, texts, _ in run.calls] == [4, 4, 2]
-    assert {size for _, _, size in run.calls} == {4}
+    files.call(b"good\n" * 10, "--task=books", "--batch_size=2")
+    # Three batches are read at once, and sorted by length.
+    assert [len(texts) for _, texts, _ in run.calls] == [6, 4]
+    assert {size for _, _, size in run.calls} == {2}
 
 
 def test_jsonl_of_mixed_tasks_keeps_the_order(run, files):

@@ -162,9 +162,9 @@ def test_a_preparation_that_was_killed_goes_on(tmp_path, config, monkeypatch):
     assert left.endswith(".partial")
     begun, parts = [], disk_encoding.encoded_parts
 
-    def counted(dataset, encoder):
+    def counted(dataset, *arguments):
         begun.append(int(dataset.reduce(0, lambda count, _: count + 1)))
-        return parts(dataset, encoder)
+        return parts(dataset, *arguments)
 
     monkeypatch.setattr(encoding, "_TEXTS_AT_ONCE", 8)
     monkeypatch.setattr(disk_encoding, "encoded_parts", counted)

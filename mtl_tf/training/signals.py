@@ -4,11 +4,15 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from mtl_tf.core.errors import Interrupted
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
+# `timeout` of the GNU core utilities sends its signal to the process and to its
+# group, so that it arrives twice.
+_SAME_REQUEST_SECONDS = 0.5
 
 
 class StopRequest:
@@ -94,16 +98,18 @@ def _watched(
     former = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch() -> None:
-        answered = False
+        first = None
         while numbers := os.read(reading, 1):
             if numbers[0] not in _STOPS:
                 continue
-            if answered and not request:
+            if first is None:
+                first = time.monotonic()
+                answer()
+                continue
+            passed = time.monotonic() - first
+            if passed > _SAME_REQUEST_SECONDS and not request:
                 # The main thread has not even processed the first signal.
                 os._exit(128 + numbers[0])
-            if not answered:
-                answered = True
-                answer()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

@@ -28,7 +28,7 @@ OVERRIDE_HELP = (
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
-# Groups whose fields are names of tasks, which may hold dots.
+# Groups whose fields are names of tasks, each of which may be set.
 _BY_TASK = ("pipeline.fractions", "pipeline.mixing.weights")
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
@@ -242,6 +242,7 @@ def _items(path: str, value: str) -> list:
 
 
 def _names(path: str) -> list[str]:
+    """The parts of a path; a task's name is one, whatever it holds."""
     for group in _BY_TASK:
         if path.startswith(f"{group}."):
             return [*group.split("."), path[len(group) + 1 :]]
@@ -249,7 +250,7 @@ def _names(path: str) -> list[str]:
 
 
 def _field(config: config_dict.ConfigDict, path: str) -> Any:
-    """The value of the field of an override."""
+    """The value of the field of an override; makes a task's field."""
     value: Any = config
     walked: list[str] = []
     for name in _names(path):
@@ -262,8 +263,7 @@ def _field(config: config_dict.ConfigDict, path: str) -> Any:
                     f"--config.{path}: a task with a dot in its name can have "
                     f"no field in {parent}; name it without"
                 )
-            # A task has no field there before it is set, and config_flags
-            # changes only fields that exist.
+            # config_flags changes only fields that exist.
             with config.unlocked():
                 value[name] = 1.0
         if name not in value:

@@ -106,7 +106,9 @@ class TextEncoder:
         different, places = tf.unique(words.flat_values)
         different = valid_utf8(different)
 
-        def of_each(function: Callable[[tf.Tensor], tf.Tensor]) -> Any:
+        def of_each(
+            function: Callable[[tf.Tensor], tf.Tensor],
+        ) -> tf.RaggedTensor:
             return words.with_flat_values(
                 tf.gather(function(different), places)
             )

@@ -52,6 +52,13 @@ TRAINING: Fields = {
         before=0,
         since=4,
     ),
+    "training.main_tasks": Field(
+        (),
+        rules.NAMES,
+        "Tasks whose mean validation score chooses the weights and ends "
+        "training (patience); () for all. The other tasks are auxiliary: they "
+        "are trained and scored, but choose nothing.",
+    ),
     "training.max_hours": Field(
         0.0,
         rules.NOT_NEGATIVE,

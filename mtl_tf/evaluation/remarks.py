@@ -18,6 +18,7 @@ _FACTS = {
     "trainable_parameters": "trainable parameters",
     "parameters_without_embedding": "parameters without embeddings",
     "own_parameters_per_task": "own parameters per task",
+    "main_tasks": "main tasks, which chose the weights",
     "best_step": "best step",
     "encoder_shares": "share of the encoder beside n-grams",
     "wall_time": "wall time",
@@ -123,6 +124,8 @@ def _fact(key: str, value: Any) -> str:
         return duration(value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {item}" for name, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(value)
     if isinstance(value, int) and key != "seed":
         return f"{value:,}"
     return str(value)

@@ -88,6 +88,7 @@ def transfer(
         checks.one_of("control", control, tuple(CONTROLS))
     directories = (data_dir, manual_dir)
     tasks = registry.resolve(config["tasks"], *directories)
+    run_data.check_main_tasks(config["training"]["main_tasks"], tasks)
     names, target_names = _targets(tasks, targets)
     run_data.system_of(tasks).check(config)
     config = _for_all(config, tasks)
@@ -272,6 +273,9 @@ class _Turns:
             config["evaluation"]["group"] or everything
         )
         config["training"]["fine_tune"]["epochs"] = 0
+        config["training"]["main_tasks"] = [
+            name for name in config["training"]["main_tasks"] if name in names
+        ]
         config["pipeline"]["mixing"] = mixing.without_tasks(
             config["pipeline"]["mixing"], set(self.names) - set(names)
         )

@@ -69,11 +69,13 @@ class Recorder:
     def _log(self, stage: Stage, entry: Mapping[str, Any]) -> None:
         scores = entry["validation"]
         names = [self.tasks[n].name for n in stage.tasks]
+        only_some = len(stage.main) < len(stage.tasks)
         primary = [self.tasks[n].metrics[0] for n in stage.tasks]
         logging.info(
-            "%s step %d validation mean %.2f: %s%s",
+            "%s step %d validation mean%s %.2f: %s%s",
             stage.name,
             entry["step"],
+            " of the main tasks" if only_some else "",
             scores["mean"],
             " ".join(
                 f"{name} {scores['tasks'][name][metric]:.1f}"

@@ -10,6 +10,7 @@ from absl import logging
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
 from mtl_tf.pipelines import buckets, encoding
 from mtl_tf.pipelines.encoded_split import alike, digest_of
 from mtl_tf.pipelines.encoding import EncodedSplit
@@ -152,7 +153,15 @@ def tasks_of(
     tasks = registry.resolve(
         config["tasks"], *directories, config["cross_validation"]
     )
+    check_main_tasks(config["training"]["main_tasks"], tasks)
     return cut(tasks, config["pipeline"]["fractions"])
+
+
+def check_main_tasks(names: Iterable[str], tasks: Iterable[Task]) -> None:
+    """Raises `ConfigError` for a name that is none of the tasks."""
+    known = {task.name: task for task in tasks}
+    for name in names:
+        look_up(name, known, "task in training.main_tasks")
 
 
 def _boundaries(

@@ -57,10 +57,12 @@ def joined(parts: Sequence[dict], about: dict[str, Any]) -> dict[str, Any]:
 
 def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:
     """Facts for `results.json` that do not depend on the training."""
+    main = config["training"]["main_tasks"]
     return {
         "name": config["name"],
         "seed": config["seed"],
         "precision": config["training"]["mixed_precision"],
         "hardware": environment.hardware(),
         "versions": environment.versions(),
+        **({"main_tasks": list(main)} if main else {}),
     }

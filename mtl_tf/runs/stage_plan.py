@@ -15,7 +15,8 @@ class Stage:
     Attributes:
         name: its name in `metrics.jsonl`.
         folder: its folder in the run directory, "" for the directory itself.
-        tasks: the numbers of the tasks that it trains and is selected on.
+        tasks: the numbers of the tasks that it trains and scores.
+        main: the numbers of those whose scores choose its weights.
         private_only: whether only the tasks' own parameters are trained.
         epochs: its length if `steps` is 0.
         steps: its length in steps.
@@ -27,6 +28,7 @@ class Stage:
     name: str
     folder: str
     tasks: tuple[int, ...]
+    main: tuple[int, ...]
     private_only: bool
     epochs: int
     steps: int
@@ -45,14 +47,24 @@ def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
     Fine-tuning with the scope `private` trains only the tasks' own parameters,
     so one model remains. With the scope `all`, every task gets a copy of the
     whole model, trained on that task alone.
+
+    Args:
+        config: a run's config.
+        names: the names of its tasks.
     """
     training, everyone = config["training"], tuple(range(len(names)))
+    main = tuple(
+        number
+        for number in everyone
+        if not training["main_tasks"] or names[number] in training["main_tasks"]
+    )
     rate = training["optimizer"]["learning_rate"]
     stages = [
         Stage(
             "joint",
             "",
             everyone,
+            main,
             False,
             training["epochs"],
             training["steps"],
@@ -69,9 +81,12 @@ def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
     )
     rest = (tuning["epochs"], 0, 0, tuning["learning_rate"] or rate)
     if tuning["scope"] == "private":
-        stages.append(Stage("fine_tuned", "fine_tuned", everyone, True, *rest))
+        stages.append(
+            Stage("fine_tuned", "fine_tuned", everyone, main, True, *rest)
+        )
         return stages
     for number, name in enumerate(names):
         folder = os.path.join("fine_tuned", name)
-        stages.append(Stage(folder, folder, (number,), False, *rest))
+        alone = (number,)
+        stages.append(Stage(folder, folder, alone, alone, False, *rest))
     return stages

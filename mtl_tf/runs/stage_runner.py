@@ -356,4 +356,8 @@ class StageRunner:
             )
             for number in stage.tasks
         ]
-        return evaluator.brief(evaluator.evaluate(scores, "validation"))
+        results = evaluator.evaluate(scores, "validation")
+        names = [self.data.tasks[number].name for number in stage.main]
+        main = {name: results["tasks"][name] for name in names}
+        mean = evaluator.mean(main)["overall"]
+        return evaluator.brief(results) | {"mean": mean}

@@ -211,6 +211,8 @@ def _train_separately(
     """Trains a model for every task, each in its own run directory."""
     collected = []
     tasks = registry.resolve(config["tasks"], *session.directories)
+    main = config["training"]["main_tasks"]
+    run_data.check_main_tasks(main, tasks)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
     # The vocabulary of a joint model. With that of its own texts alone, a
@@ -232,7 +234,11 @@ def _train_separately(
         folder = run.file("tasks", task.name)
         collected.append(_train(single, folder, session))
     about = [results["run"] for results in collected]
-    scores = [run["validation_mean"] for run in about]
+    scores = [
+        results["run"]["validation_mean"]
+        for task, results in zip(tasks, collected)
+        if not main or task.name in main
+    ]
     return run_results.joined(
         run_results.parts_by_split(collected),
         {
@@ -258,8 +264,9 @@ def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
     """The `training` of a config for a model of one of `tasks` tasks."""
+    training = {**training, "main_tasks": []}
     if not training["share_steps"]:
-        return dict(training)
+        return training
     shared = ("steps", "min_steps", "evaluate_every")
     return {
         **training,

@@ -238,6 +238,7 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     monkeypatch.setattr(training_run, "train", record)
     config = quick(toy_files, steps=100, steps_per_epoch=20, evaluate_every=10)
     config["pipeline"]["fractions"] = {"a": 0.5, "b": 0.1}
+    config["training"]["main_tasks"] = ["a", "b"]
     turns = transfer._Turns(config, None, ["a", "b", "c"], (), "auto", None)
     turns.entries = dict.fromkeys("abc", "x")
     turns.run = transfer.RunDirectory(str(tmp_path))
@@ -247,6 +248,7 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     source = turns._config(["b", "c"])
     assert source["training"]["steps"] == 100
     assert source["pipeline"]["fractions"] == {"b": 0.1}
+    assert source["training"]["main_tasks"] == ["b"]
 
 
 def test_the_log_names_the_tasks_of_the_first_model(tmp_path, caplog):

@@ -52,7 +52,7 @@ def batches(model, mixing="joint", tasks=(0, 1, 2), replicas=1, **training):
     config = base.paper_config().to_dict()
     config["pipeline"] |= {"batch_size": BATCH, "mixing": {"name": mixing}}
     config["training"] |= training
-    stage = Stage("joint", "", tuple(tasks), False, 1, 0, 0, 0.1)
+    stage = Stage("joint", "", tuple(tasks), tuple(tasks), False, 1, 0, 0, 0.1)
     return StageBatches(config, data(), model, stage, replicas)
 
 

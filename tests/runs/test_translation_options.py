@@ -114,7 +114,7 @@ def test_decoders_are_no_part_of_what_surgery_acts_on():
         options, 9, sizes, ["en-de", "en-fr"]
     )
     weights = runner.model.trainable_variables
-    stage = Stage("joint", "", (0, 1), False, 1, 0, 0, 0.1)
+    stage = Stage("joint", "", (0, 1), (0, 1), False, 1, 0, 0, 0.1)
     shared = runner._shared(stage, weights)
     encoder = runner.model.encoder.trainable_variables
     assert {id(v) for v in shared} == {id(v) for v in encoder}

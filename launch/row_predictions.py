@@ -10,9 +10,8 @@ from mtl_tf.core.names import look_up
 from mtl_tf.programs import input_rows, record_table, text_input
 
 # Batches that are read at once, so that texts of similar length can stand in
-# one. With many more the model would be compiled, as in
-# `mtl_tf.runs.tag_files`.
-_READ_AHEAD = 3
+# one.
+_READ_AHEAD = 16
 
 
 def predict(

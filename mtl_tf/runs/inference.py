@@ -13,9 +13,12 @@ from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.epoch_order import EVALUATED_CELLS
 from mtl_tf.runs import task_types
 
-# Compiling a bucket's shape takes half a second, which pays off only for many
-# texts.
-_MANY = 256
+# Compiling takes as long as running 2,000 (ARC-I) to 70,000 (BiLSTM-CRF) texts
+# saves. A process that scores a split once rarely has as many; training scores
+# its validation splits again and again.
+_MANY = 8192
+#: The value of `compile_from` for models in training.
+MANY_IN_TRAINING = 256
 
 # The most cells of a batch if every token costs time, also padding. In batches
 # of 64 texts, most cells were padding (docs/results/speed.md, "Pretrained
@@ -38,6 +41,10 @@ class Predictor:
         boundaries: the padded lengths of each task.
         axes: the time axes of the boundaries.
         decoder: see `System.make_decoder`.
+        compile_from: the number of examples of a split from which recurrences
+            are compiled. (It is not the number of all examples so far, since
+            the results, which compiling rounds otherwise, must not depend on
+            what was scored before.)
     """
 
     def __init__(
@@ -47,8 +54,10 @@ class Predictor:
         boundaries: Sequence[Any],
         axes: Sequence[str],
         decoder: Any = None,
+        compile_from: int = _MANY,
     ):
         self.model = model
+        self.compile_from = compile_from
         self.types = list(types)
         self.decoder = decoder
         self.boundaries, self.axes = list(boundaries), tuple(axes)
@@ -101,7 +110,7 @@ class Predictor:
         count = len(split)
         # The lengths on the first time axis.
         lengths = split.lengths.reshape(count, -1)[:, 0]
-        jit = count >= _MANY
+        jit = count >= self.compile_from
         forward = self._compiled if jit else self._plain
         batch_size = max(1, min(batch_size, count))
         tight = not self.model.static_shapes

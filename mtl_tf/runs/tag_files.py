@@ -17,9 +17,8 @@ from mtl_tf.tasks.task_types.tagging import layout_of
 from mtl_tf.text import span_schemes
 
 # The number of batches read before one is predicted. More batches group
-# sentences of similar length, and tasks alternate less often. Many more would
-# compile the model, which does not pay off for a small file.
-_READ_AHEAD = 3
+# sentences of similar length, and tasks alternate less often.
+_READ_AHEAD = 16
 # The entry fields that describe the layout of files.
 _LAYOUT = ("columns", "separator", "comment")
 

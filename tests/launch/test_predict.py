@@ -37,9 +37,9 @@ def test_a_line_of_json_for_each_text(run, files):
 
 
 def test_texts_go_to_the_model_in_batches(run, files):
-    files.call(b"good\n" * 10, "--task=books", "--batch_size=2")
-    # Three batches are read at once, and sorted by length.
-    assert [len(texts) for _, texts, _ in run.calls] == [6, 4]
+    files.call(b"good\n" * 40, "--task=books", "--batch_size=2")
+    # Sixteen batches are read at once, and sorted by length.
+    assert [len(texts) for _, texts, _ in run.calls] == [32, 8]
     assert {size for _, _, size in run.calls} == {2}
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.layers import recurrence
 from mtl_tf.runs import inference
 from tests.pipelines.helpers import random_split
 
@@ -43,3 +44,31 @@ def test_models_without_static_shapes_read_little_padding(monkeypatch, count):
     cells = {static: sum(b * t for b, t in s) for static, s in shapes.items()}
     assert all(b * t <= 4096 for b, t in shapes[False])
     assert cells[False] < 0.8 * cells[True]
+
+
+@pytest.mark.parametrize(
+    ("count", "options", "is_compiled"),
+    [
+        (300, {}, False),
+        (300, {"compile_from": inference.MANY_IN_TRAINING}, True),
+        (200, {"compile_from": inference.MANY_IN_TRAINING}, False),
+    ],
+)
+def test_recurrences_are_compiled_for_many_examples(
+    monkeypatch, count, options, is_compiled
+):
+    """Of training, which scores a split many times, fewer are many."""
+    split = random_split("books", count, 50)
+    run = inference.Predictor(
+        Sums(True), ["classification"], [BOUNDARIES], (), **options
+    )
+    found = set()
+
+    def forward(batch, names, key):
+        found.add(recurrence.is_compiled())
+        return run._forward(batch, names, key)
+
+    monkeypatch.setattr(run, "_plain", forward)
+    monkeypatch.setattr(run, "_compiled", forward)
+    assert len(run.predict(split, 0, 64)["scores"]) == count
+    assert found == {is_compiled}

@@ -126,6 +126,11 @@ def paths(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         ConfigError: no file is named, or one is named twice for a split.
         DataError: a file does not exist.
     """
+    if is_text(given := entry.get("files")):
+        raise ConfigError(
+            "files must name the files of each split, such as "
+            f"{ {'train': given} }, got {given!r}"
+        )
     files = mapping(
         entry,
         "files",

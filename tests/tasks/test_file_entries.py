@@ -84,7 +84,7 @@ def test_formats_by_ending_and_by_field(tmp_path):
         ({"splits": {}}, "mails: unknown field 'splits'"),
         ({"dataset": "x"}, "mails: an entry needs either files or dataset"),
         ({"files": {}}, "files must name a file"),
-        ({"files": "a.tsv"}, "files must be a mapping, got 'a.tsv'"),
+        ({"files": "a.tsv"}, "split, such as {'train': 'a.tsv'}, got 'a.tsv'"),
         (
             {"files": {"train": 3}},
             "files.train must be a path or a list of paths, got 3",

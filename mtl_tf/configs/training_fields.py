@@ -116,6 +116,12 @@ TRAINING: Fields = {
         "(options training.dwa), gradnorm (options training.gradnorm, needs "
         "joint steps), or FILE.py:CLASS of your own (docs/own_code.md).",
     ),
+    "training.loss_weights": Group(
+        "Factor of the loss, by task, such as 0.5; 1 for the others. It "
+        "multiplies the loss_weight of the task's entry, and goes with every "
+        "training.loss_weighting.",
+        open=True,
+    ),
     "training.loss_weighting_options": Group(
         "Options of a loss weighting that is your own class.", open=True
     ),

@@ -148,7 +148,7 @@ def _optimizer_options(optimizer: Mapping[str, Any]) -> None:
 
 
 def _loss_weighting_options(training: Mapping[str, Any]) -> None:
-    """Options where no class of the user's own takes them."""
+    """Options where no class of the user's own takes them; wrong weights."""
     name, options = (
         training["loss_weighting"],
         training["loss_weighting_options"],
@@ -159,6 +159,8 @@ def _loss_weighting_options(training: Mapping[str, Any]) -> None:
             f"such as my_parts.py:Name; of {name!r} there are none, got "
             f"{dict(options)}"
         )
+    for task, weight in training["loss_weights"].items():
+        checks.positive(f"training.loss_weights.{task}", weight)
 
 
 def _averages(training: Mapping[str, Any]) -> None:

@@ -50,8 +50,9 @@ class PresentTasks:
             self._known[key] = self._present(config["tasks"], scored)
         present = {_name(entry) for entry in self._known[key]}
         every = map(_name, registry.single_entries(config["tasks"]))
-        pipeline = config["pipeline"]
-        mixed = without_tasks(pipeline["mixing"], set(every) - present)
+        absent = set(every) - present
+        pipeline, training = config["pipeline"], config["training"]
+        mixed = without_tasks(pipeline["mixing"], absent)
         return {
             **config,
             "tasks": self._known[key],
@@ -59,6 +60,14 @@ class PresentTasks:
                 **pipeline,
                 "fractions": self._fractions(pipeline, present),
                 "mixing": self._mixing(config["name"], mixed, present),
+            },
+            "training": {
+                **training,
+                "loss_weights": {
+                    name: weight
+                    for name, weight in training["loss_weights"].items()
+                    if name not in absent
+                },
             },
         }
 

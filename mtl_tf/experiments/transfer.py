@@ -88,7 +88,7 @@ def transfer(
         checks.one_of("control", control, tuple(CONTROLS))
     directories = (data_dir, manual_dir)
     tasks = registry.resolve(config["tasks"], *directories)
-    run_data.check_main_tasks(config["training"]["main_tasks"], tasks)
+    run_data.check_named_tasks(config["training"], tasks)
     names, target_names = _targets(tasks, targets)
     run_data.system_of(tasks).check(config)
     config = _for_all(config, tasks)
@@ -138,6 +138,11 @@ def _check(config: Mapping[str, Any]) -> None:
             "transfer leaves each task out once: pipeline.mixing cannot be "
             "phases, which name tasks"
         )
+
+
+def _of(names: Sequence[str], by_task: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the named tasks."""
+    return {name: value for name, value in by_task.items() if name in names}
 
 
 def _targets(
@@ -273,17 +278,17 @@ class _Turns:
             config["evaluation"]["group"] or everything
         )
         config["training"]["fine_tune"]["epochs"] = 0
-        config["training"]["main_tasks"] = [
-            name for name in config["training"]["main_tasks"] if name in names
+        training = config["training"]
+        training["main_tasks"] = [
+            name for name in training["main_tasks"] if name in names
         ]
+        training["loss_weights"] = _of(names, training["loss_weights"])
         config["pipeline"]["mixing"] = mixing.without_tasks(
             config["pipeline"]["mixing"], set(self.names) - set(names)
         )
-        config["pipeline"]["fractions"] = {
-            name: part
-            for name, part in config["pipeline"]["fractions"].items()
-            if name in names
-        }
+        config["pipeline"]["fractions"] = _of(
+            names, config["pipeline"]["fractions"]
+        )
         return config
 
     def _target_config(self, name: str) -> dict[str, Any]:

@@ -29,7 +29,11 @@ OVERRIDE_HELP = (
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
 # Groups whose fields are names of tasks, each of which may be set.
-_BY_TASK = ("pipeline.fractions", "pipeline.mixing.weights")
+_BY_TASK = (
+    "pipeline.fractions",
+    "pipeline.mixing.weights",
+    "training.loss_weights",
+)
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 

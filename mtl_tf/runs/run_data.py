@@ -153,15 +153,26 @@ def tasks_of(
     tasks = registry.resolve(
         config["tasks"], *directories, config["cross_validation"]
     )
-    check_main_tasks(config["training"]["main_tasks"], tasks)
+    check_named_tasks(config["training"], tasks)
     return cut(tasks, config["pipeline"]["fractions"])
 
 
-def check_main_tasks(names: Iterable[str], tasks: Iterable[Task]) -> None:
-    """Raises `ConfigError` for a name that is none of the tasks."""
+def check_named_tasks(
+    training: Mapping[str, Any], tasks: Iterable[Task]
+) -> None:
+    """Checks the fields that name tasks.
+
+    Args:
+        training: `training` of a config.
+        tasks: the config's.
+
+    Raises:
+        ConfigError: a name is none of theirs.
+    """
     known = {task.name: task for task in tasks}
-    for name in names:
-        look_up(name, known, "task in training.main_tasks")
+    for field in ("main_tasks", "loss_weights"):
+        for name in training[field]:
+            look_up(name, known, f"task in training.{field}")
 
 
 def _boundaries(

@@ -65,7 +65,8 @@ def weighting_of(
             )
         if not shares:
             name, options = "static", {}
-    weights = [task.loss_weight for task in tasks]
+    given = training["loss_weights"]
+    weights = [task.loss_weight * given.get(task.name, 1.0) for task in tasks]
     return loss_weighting.make_loss_weighting(name, weights, **options)
 
 

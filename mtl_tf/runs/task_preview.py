@@ -102,7 +102,7 @@ def previews(
         MtlError: wrong tasks, options or data, as in a training.
     """
     config = own_files.absolute(json.loads(json.dumps(config)))
-    run_data.check_main_tasks(config["training"]["main_tasks"], tasks)
+    run_data.check_named_tasks(config["training"], tasks)
     tasks = cut(tasks, config["pipeline"]["fractions"])
     by_task: dict[str, TaskPreview] = {}
     for system, group in _groups(config, tasks):

@@ -211,8 +211,7 @@ def _train_separately(
     """Trains a model for every task, each in its own run directory."""
     collected = []
     tasks = registry.resolve(config["tasks"], *session.directories)
-    main = config["training"]["main_tasks"]
-    run_data.check_main_tasks(main, tasks)
+    run_data.check_named_tasks(config["training"], tasks)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
     # The vocabulary of a joint model. With that of its own texts alone, a
@@ -234,6 +233,7 @@ def _train_separately(
         folder = run.file("tasks", task.name)
         collected.append(_train(single, folder, session))
     about = [results["run"] for results in collected]
+    main = config["training"]["main_tasks"]
     scores = [
         results["run"]["validation_mean"]
         for task, results in zip(tasks, collected)
@@ -264,7 +264,8 @@ def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
     """The `training` of a config for a model of one of `tasks` tasks."""
-    training = {**training, "main_tasks": []}
+    # Of one task there is nothing to choose or to balance.
+    training = {**training, "main_tasks": [], "loss_weights": {}}
     if not training["share_steps"]:
         return training
     shared = ("steps", "min_steps", "evaluate_every")

@@ -30,6 +30,11 @@ def test_default_config_is_valid():
             "training.optimizer.learning_rate must be positive, got nan",
         ),
         (
+            "training.loss_weights",
+            {"a": 1.0, "en-de": 0},
+            "training.loss_weights.en-de must be positive, got 0",
+        ),
+        (
             "pipeline.batch_size",
             0,
             "pipeline.batch_size must be a positive integer, got 0",

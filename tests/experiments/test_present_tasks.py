@@ -25,6 +25,7 @@ def config(*phases, **fractions):
         "name": "some_row",
         "tasks": PAIRS,
         "pipeline": pipeline,
+        "training": {"loss_weights": {}},
         "evaluation": {"splits": ("test",)},
         "cross_validation": {"folds": 0},
     }
@@ -56,8 +57,12 @@ def test_weights_are_those_of_tasks_that_are_there(tmp_path):
     row = config()
     weights = {"en-de": 2.0, "en-fr": 3.0, "mistake": 1.0}
     row["pipeline"]["mixing"] = {"name": "weighted", "weights": weights}
-    found = present(tmp_path)(row)["pipeline"]["mixing"]
-    assert found["weights"] == {"en-de": 2.0, "mistake": 1.0}
+    row["training"]["loss_weights"] = dict(weights)
+    found = present(tmp_path)(row)
+    # A name that is no task at all is refused later.
+    left = {"en-de": 2.0, "mistake": 1.0}
+    assert found["pipeline"]["mixing"]["weights"] == left
+    assert found["training"]["loss_weights"] == left
 
 
 def test_phases_have_the_tasks_that_are_there(tmp_path):

@@ -239,6 +239,7 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     config = quick(toy_files, steps=100, steps_per_epoch=20, evaluate_every=10)
     config["pipeline"]["fractions"] = {"a": 0.5, "b": 0.1}
     config["training"]["main_tasks"] = ["a", "b"]
+    config["training"]["loss_weights"] = {"a": 2.0, "c": 3.0}
     turns = transfer._Turns(config, None, ["a", "b", "c"], (), "auto", None)
     turns.entries = dict.fromkeys("abc", "x")
     turns.run = transfer.RunDirectory(str(tmp_path))
@@ -249,6 +250,7 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     assert source["training"]["steps"] == 100
     assert source["pipeline"]["fractions"] == {"b": 0.1}
     assert source["training"]["main_tasks"] == ["b"]
+    assert source["training"]["loss_weights"] == {"c": 3.0}
 
 
 def test_the_log_names_the_tasks_of_the_first_model(tmp_path, caplog):

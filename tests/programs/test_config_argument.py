@@ -90,9 +90,10 @@ def test_override(override, path, value):
 @pytest.mark.parametrize(
     ("group", "task", "value"),
     [
-        ("mixing.weights", "en-de", 0.5),
-        ("mixing.weights", "it_2", 3.0),
-        ("fractions", "2-way", 0.1),
+        ("pipeline.mixing.weights", "en-de", 0.5),
+        ("pipeline.mixing.weights", "it_2", 3.0),
+        ("pipeline.fractions", "2-way", 0.1),
+        ("training.loss_weights", "2-way", 0.1),
     ],
 )
 def test_groups_by_task_take_any_task(own, group, task, value):
@@ -105,12 +106,12 @@ def test_groups_by_task_take_any_task(own, group, task, value):
         "            'name': 'weighted', 'weights': {'en-de': 2.0}}\n"
         "    return config\n"
     )
-    field = f"pipeline.{group}.{task}"
+    field = f"{group}.{task}"
     config = parse(f"--config={file}", f"--config.{field}={value}")
     changed = config_files.load(str(file))
     config_argument.change(changed, {field: value})
-    assert config.pipeline.to_dict() == changed.pipeline.to_dict()
-    here = config.pipeline
+    assert config.to_dict() == changed.to_dict()
+    here = config
     for name in group.split("."):
         here = here[name]
     assert here[task] == value

@@ -1,11 +1,11 @@
-"""Weights that are chosen by the main tasks of several."""
+"""Main tasks, which choose the weights, and weights of the tasks' losses."""
 
 import json
 
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from tests.runs.helpers import metrics, train
+from tests.runs.helpers import assert_same_weights, metrics, train
 from tests.system import corpus
 
 
@@ -56,10 +56,38 @@ def test_models_of_single_tasks_are_chosen_by_their_own_task(
     assert results["run"]["validation_mean"] == means["mirror"]
 
 
+def test_weights_of_losses_are_those_of_the_entries(tmp_path, toy_files):
+    plain, mirror = toy_files
+    given = corpus.quick([plain, {**mirror, "loss_weight": 2.0}])
+    given["training"]["loss_weights"] = {"mirror": 0.125}
+    entry = corpus.quick([plain, {**mirror, "loss_weight": 0.25}])
+    train(given, tmp_path / "a")
+    train(entry, tmp_path / "b")
+    assert_same_weights(tmp_path / "a", tmp_path / "b")
+    for line in metrics(tmp_path / "a"):
+        assert line["loss_weights"] == {"plain": 1.0, "mirror": 0.25}
+
+
 @pytest.mark.parametrize("separately", [False, True])
-def test_main_tasks_are_tasks_of_the_run(tmp_path, toy_files, separately):
-    config = corpus.quick(toy_files, main_tasks=("miror",))
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        (
+            "main_tasks",
+            ("miror",),
+            "task in training.main_tasks 'miror'; did you mean 'mirror'",
+        ),
+        (
+            "loss_weights",
+            {"plan": 2.0},
+            "task in training.loss_weights 'plan'; did you mean 'plain'",
+        ),
+    ],
+)
+def test_they_name_tasks_of_the_run(
+    tmp_path, toy_files, field, value, told, separately
+):
+    config = corpus.quick(toy_files, **{field: value})
     config["train_separately"] = separately
-    told = "unknown task in training.main_tasks 'miror'; did you mean 'mirror'"
     with pytest.raises(ConfigError, match=told):
         train(config, tmp_path / "a")

@@ -191,6 +191,14 @@ _PIPELINE: Fields = {
     ),
 }
 
+#: Groups whose fields are names of tasks. Each may be set, also if the config
+#: does not have it.
+BY_TASK = (
+    "pipeline.fractions",
+    "pipeline.mixing.weights",
+    "training.loss_weights",
+)
+
 #: Of the fields of a config. 2: where a scheme's options do not say it, forget
 #: gates start at 1, and ASP's penalty is the paper's; before, without a
 #: version, they started at 0, and the penalty was divided by n squared. 3: the
@@ -233,6 +241,14 @@ def every() -> Fields:
         for fields in by_task_type().values()
         for path, field in fields.items()
     }
+
+
+def names_of(path: str) -> list[str]:
+    """The parts of a path; a task's name is one, whatever it holds."""
+    for group in BY_TASK:
+        if path.startswith(f"{group}."):
+            return [*group.split("."), path[len(group) + 1 :]]
+    return path.split(".")
 
 
 def is_open(path: str) -> bool:

@@ -203,9 +203,15 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
             "its validation scores, which choose among settings; train one run "
             f"and try values with launch.evaluate --split=validation --{option}"
         )
+    if field == "training.main_tasks":
+        raise ConfigError(
+            f"the grid cannot hold {field}: they are the tasks whose "
+            "validation scores choose among settings, so they must be the same "
+            f"for all; take --config.{field}=..."
+        )
     fields.check_renamed(field)
     elsewhere = fields.namesakes(field, config)
-    *parents, last = field.split(".")
+    *parents, last = fields.names_of(field)
     group: Any = config
     for depth, name in enumerate(parents):
         known = list(group)
@@ -217,7 +223,8 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
                 f"{hint(name, known, elsewhere)}"
             )
     # A named choice has options that the config may leave out.
-    if last not in group and "name" not in group:
+    is_open = "name" in group or ".".join(parents) in fields.BY_TASK
+    if last not in group and not (last and is_open):
         raise ConfigError(
             f"the grid's field {field} is unknown; "
             f"{hint(last, group, elsewhere)}"

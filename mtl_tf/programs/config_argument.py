@@ -28,12 +28,6 @@ OVERRIDE_HELP = (
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
-# Groups whose fields are names of tasks, each of which may be set.
-_BY_TASK = (
-    "pipeline.fractions",
-    "pipeline.mixing.weights",
-    "training.loss_weights",
-)
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 
@@ -123,7 +117,7 @@ def change(
         field = _field(config, path)
         if isinstance(field, tuple) and isinstance(value, (list, tuple)):
             value = tuple(adapting.chosen_tasks(path, value, field))
-        *parents, name = _names(path)
+        *parents, name = fields.names_of(path)
         if not fields.is_open(path):
             _check_group(path, field, value)
         holder = _field(config, ".".join(parents)) if parents else config
@@ -185,7 +179,7 @@ def _checked_overrides(
 
 def _subscripted(path: str) -> str:
     """A path as config_flags reads it, for names of tasks such as `en-de`."""
-    first, *names = _names(path)
+    first, *names = fields.names_of(path)
     return first + "".join(
         f".{name}" if name.isidentifier() else f"[{name!r}]" for name in names
     )
@@ -245,23 +239,15 @@ def _items(path: str, value: str) -> list:
     return [_literal(item) for item in items if item]
 
 
-def _names(path: str) -> list[str]:
-    """The parts of a path; a task's name is one, whatever it holds."""
-    for group in _BY_TASK:
-        if path.startswith(f"{group}."):
-            return [*group.split("."), path[len(group) + 1 :]]
-    return path.split(".")
-
-
 def _field(config: config_dict.ConfigDict, path: str) -> Any:
     """The value of the field of an override; makes a task's field."""
     value: Any = config
     walked: list[str] = []
-    for name in _names(path):
+    for name in fields.names_of(path):
         parent = ".".join(["config", *walked])
         if not isinstance(value, config_dict.ConfigDict):
             raise ConfigError(f"--config.{path}: {parent} has no fields")
-        if name and name not in value and ".".join(walked) in _BY_TASK:
+        if name and name not in value and ".".join(walked) in fields.BY_TASK:
             if "." in name:
                 raise ConfigError(
                     f"--config.{path}: a task with a dot in its name can have "

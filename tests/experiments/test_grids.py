@@ -103,6 +103,7 @@ def test_folds_need_the_field():
         ("evaluation.decoding.beam", "neither a training .* --split=val.*beam"),
         ("evaluation.answering.n_best", "neither a training .* --n_best"),
         ("cross_validation.fold", "give seeds and folds by themselves"),
+        ("training.main_tasks", "must be the same for all; take --config.tr"),
     ],
 )
 def test_fields_that_a_grid_cannot_hold(field, message):
@@ -113,6 +114,18 @@ def test_fields_that_a_grid_cannot_hold(field, message):
 def test_a_choice_takes_options_that_the_config_does_not_spell_out():
     (cell,) = grids.cells(CONFIG, {"model.scheme.units": [3]})
     assert cell.config["model"]["scheme"] == {"name": "lstm", "units": 3}
+
+
+def test_weights_of_tasks_that_the_config_does_not_name():
+    config = {**CONFIG, "training": {"loss_weights": {"a": 2.0}}}
+    grid = {"training.loss_weights.en-de.2": [0.5, 3]}
+    cells = grids.cells(config, grid)
+    assert [c.config["training"]["loss_weights"] for c in cells] == [
+        {"a": 2.0, "en-de.2": 0.5},
+        {"a": 2.0, "en-de.2": 3},
+    ]
+    with pytest.raises(ConfigError, match="training.loss_weights. is unknown"):
+        grids.cells(config, {"training.loss_weights.": [1.0]})
 
 
 def test_another_optimizer_drops_the_options_of_the_configs():

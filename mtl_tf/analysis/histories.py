@@ -129,7 +129,11 @@ def _ending(
         else last["epoch"] >= stage.epochs
     )
     time = f"after epoch {last['epoch']:g} (step {last['step']})"
-    weights = f"the weights of step {best_step} were kept"
+    weights = (
+        "each task kept the weights of its best score"
+        if stage.per_task
+        else f"the weights of step {best_step} were kept"
+    )
     patience = training["patience"]
     if patience and waited >= patience and not at_end:
         noun = "evaluation" if waited == 1 else "evaluations"

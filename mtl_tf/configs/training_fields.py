@@ -59,6 +59,15 @@ TRAINING: Fields = {
         "training (patience); () for all. The other tasks are auxiliary: they "
         "are trained and scored, but choose nothing.",
     ),
+    "training.best_per_task": Field(
+        False,
+        rules.BOOLEAN,
+        "Whether each task is scored and served with the weights of its own "
+        "best validation score, as tasks are that are trained separately, and "
+        "not with those of the best mean. The run then has as many copies of "
+        "the model. It ends after training.patience evaluations in which no "
+        "main task has a better score. Not together with training.fine_tune.",
+    ),
     "training.max_hours": Field(
         0.0,
         rules.NOT_NEGATIVE,

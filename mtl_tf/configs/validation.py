@@ -51,6 +51,7 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     _loss_weighting_options(config["training"])
     checks.folds("cross_validation", **config["cross_validation"])
     _averages(config["training"])
+    _own_weights(config["training"])
     _embedding(config["model"])
     alone = ("model.wide.alone", "model.wide.encoder_alone")
     checks.leave_some({path: _value(config, path) for path in alone})
@@ -170,6 +171,16 @@ def _averages(training: Mapping[str, Any]) -> None:
             f"training.average is {training['average']:g} and "
             f"training.average_last {training['average_last']}: take one of "
             "them, and 0 for the other"
+        )
+
+
+def _own_weights(training: Mapping[str, Any]) -> None:
+    """Refuses weights of their own for tasks that fine-tuning also gives."""
+    if training["best_per_task"] and training["fine_tune"]["epochs"]:
+        raise ConfigError(
+            "training.best_per_task is True and training.fine_tune.epochs "
+            f"{training['fine_tune']['epochs']}: each gives tasks weights of "
+            "their own; take one of them"
         )
 
 

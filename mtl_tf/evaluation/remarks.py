@@ -20,6 +20,7 @@ _FACTS = {
     "own_parameters_per_task": "own parameters per task",
     "main_tasks": "main tasks, which chose the weights",
     "best_step": "best step",
+    "best_steps": "best step of each task",
     "encoder_shares": "share of the encoder beside n-grams",
     "wall_time": "wall time",
     "hardware": "hardware",

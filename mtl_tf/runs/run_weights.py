@@ -11,6 +11,7 @@ from mtl_tf.training.saved_weights import BestWeights, LastState
 
 BEST, LAST = "best", "last"
 CHOICES = (BEST, LAST)
+_PER_TASK = "best_per_task"
 
 
 def check(directory: RunDirectory, choice: str) -> None:
@@ -26,9 +27,15 @@ def check(directory: RunDirectory, choice: str) -> None:
     raise RunError(f"{directory.path} has {no_weights(directory)}")
 
 
+def folder_of_task(task: str) -> str:
+    """Where a run directory has the weights that were best for a task."""
+    return os.path.join(_PER_TASK, task, BEST)
+
+
 def folder_for(directory: RunDirectory, choice: str, task: str) -> str:
-    """The folder of the weights for a task, fine-tuned ones if any."""
-    for parts in (("fine_tuned", task), ("fine_tuned",), ()):
+    """The folder of the weights for a task, fine-tuned or its own if any."""
+    own = (("fine_tuned", task), ("fine_tuned",), (_PER_TASK, task))
+    for parts in (*own, ()):
         stage = directory.file(*parts)
         if choice == LAST:
             folder, is_there = LastState.folder(stage), LastState.exist(stage)

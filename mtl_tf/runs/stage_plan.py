@@ -23,6 +23,7 @@ class Stage:
         steps_per_epoch: the steps of an epoch; 0 for one pass over the data.
         learning_rate: its highest learning rate.
         min_steps: its fewest steps, unless `steps` gives its length.
+        per_task: whether each task keeps the weights of its own best score.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Stage:
     steps_per_epoch: int
     learning_rate: float
     min_steps: int = 0
+    per_task: bool = False
 
     def total_steps(self, epoch: int) -> int:
         """Its number of steps, with `epoch` steps an epoch."""
@@ -71,6 +73,7 @@ def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
             training["steps_per_epoch"],
             rate,
             training["min_steps"],
+            training["best_per_task"] and len(names) > 1,
         )
     ]
     tuning = training["fine_tune"]

@@ -2,10 +2,11 @@
 
 import contextlib
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
@@ -16,7 +17,7 @@ from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.served_batches import DataService
-from mtl_tf.runs import systems
+from mtl_tf.runs import run_weights, systems
 from mtl_tf.runs.inference import MANY_IN_TRAINING, Predictor
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.recording import Recorder
@@ -138,7 +139,7 @@ class StageRunner:
             trainer,
             checkpoints,
             batches.dataset(options.total_steps, self.service),
-            lambda: self._evaluate(stage),
+            lambda: self._evaluate_and_keep(stage, checkpoints),
             lambda entry: self.recorder.evaluation(
                 stage, float(trainer.optimizer.learning_rate), entry
             ),
@@ -246,6 +247,7 @@ class StageRunner:
             optimizer,
             weighting,
             tasks,
+            stage.per_task,
         )
         trainer = Trainer(
             self.model,
@@ -344,7 +346,44 @@ class StageRunner:
         checkpoints.best_score.assign(mean)
         checkpoints.best_step.assign(0)
 
+    def _evaluate_and_keep(
+        self, stage: Stage, checkpoints: Checkpoints
+    ) -> dict[str, Any]:
+        """Scores, and keeps the weights for tasks that are at their best."""
+        results = self._results(stage)
+        scores = self._brief(stage, results)
+        if not stage.per_task:
+            return scores
+        best = np.array(checkpoints.best_of_tasks.numpy())
+        reached = {
+            number: self._mean(results, [number]) for number in stage.tasks
+        }
+        better = [n for n, score in reached.items() if score > best[n]]
+        for number in better:
+            best[number] = reached[number]
+            name = self.data.tasks[number].name
+            folder = self.run.file(run_weights.folder_of_task(name))
+            weights = BestWeights(folder, self.model)
+            # A model with NaN weights can score well by chance.
+            checkpoints.check_finite()
+            weights.save(int(checkpoints.step.numpy()), reached[number])
+        checkpoints.best_of_tasks.assign(best)
+        return scores | {"improved": bool(set(better) & set(stage.main))}
+
     def _evaluate(self, stage: Stage) -> dict[str, Any]:
+        return self._brief(stage, self._results(stage))
+
+    def _brief(self, stage: Stage, results: dict[str, Any]) -> dict[str, Any]:
+        """The entry of `metrics.jsonl`; its mean is that of the main tasks."""
+        mean = self._mean(results, stage.main)
+        return evaluator.brief(results) | {"mean": mean}
+
+    def _mean(self, results: dict[str, Any], numbers: Iterable[int]) -> float:
+        names = [self.data.tasks[number].name for number in numbers]
+        scores = {name: results["tasks"][name] for name in names}
+        return evaluator.mean(scores)["overall"]
+
+    def _results(self, stage: Stage) -> dict[str, Any]:
         scores = [
             score(
                 self.predictor,
@@ -358,8 +397,4 @@ class StageRunner:
             )
             for number in stage.tasks
         ]
-        results = evaluator.evaluate(scores, "validation")
-        names = [self.data.tasks[number].name for number in stage.main]
-        main = {name: results["tasks"][name] for name in names}
-        mean = evaluator.mean(main)["overall"]
-        return evaluator.brief(results) | {"mean": mean}
+        return evaluator.evaluate(scores, "validation")

@@ -26,6 +26,7 @@ from mtl_tf.runs import (
     own_files,
     run_data,
     run_results,
+    run_weights,
     seals,
     stage_plan,
     stage_runner,
@@ -265,7 +266,8 @@ def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
 def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
     """The `training` of a config for a model of one of `tasks` tasks."""
     # Of one task there is nothing to choose or to balance.
-    training = {**training, "main_tasks": [], "loss_weights": {}}
+    alone = {"main_tasks": [], "loss_weights": {}, "best_per_task": False}
+    training = {**training, **alone}
     if not training["share_steps"]:
         return training
     shared = ("steps", "min_steps", "evaluate_every")
@@ -328,7 +330,8 @@ def _train_jointly(
             "vocabulary": loaded.encoder.size,
             "steps": steps,
             "best_step": run.read("best/best.json")["step"],
-            "validation_mean": _validation_mean(run, stages),
+            **_best_steps(run, stages[0], names),
+            "validation_mean": _validation_mean(run, stages, names),
             "wall_time": seconds,
         }
         return run_results.joined(parts, about)
@@ -345,18 +348,38 @@ def _chosen(model: TaskModel, names: Sequence[str]) -> dict[str, Any]:
     return {"encoder_shares": shares} if shares else {}
 
 
+def _best_steps(
+    run: RunDirectory, stage: stage_plan.Stage, names: Sequence[str]
+) -> dict[str, Any]:
+    """The steps of the weights of each task, if they differ."""
+    if not stage.per_task:
+        return {}
+    steps = {name: _best(run, name)["step"] for name in names}
+    return {"best_steps": steps}
+
+
+def _best(run: RunDirectory, name: str) -> dict[str, Any]:
+    folder = run_weights.folder_of_task(name)
+    return run.read(os.path.join(folder, "best.json"))
+
+
 def _validation_mean(
-    run: RunDirectory, stages: Sequence[stage_plan.Stage]
+    run: RunDirectory,
+    stages: Sequence[stage_plan.Stage],
+    names: Sequence[str],
 ) -> float:
     """The best validation score of a run's final weights.
 
-    With one stage for all tasks it is that stage's score, with one stage per
-    task the mean of theirs.
+    With one stage for all tasks it is that stage's score, with one stage or
+    weights per task the mean of theirs.
     """
-    scores = [
-        run.read(os.path.join(stage.folder, "best", "best.json"))["score"]
-        for stage in stages[1:] or stages
-    ]
+    if stages[0].per_task:
+        scores = [_best(run, names[n])["score"] for n in stages[0].main]
+    else:
+        scores = [
+            run.read(os.path.join(stage.folder, "best", "best.json"))["score"]
+            for stage in stages[1:] or stages
+        ]
     return sum(scores) / len(scores)
 
 

@@ -32,6 +32,7 @@ class Checkpoints:
         optimizer: a built optimizer.
         loss_weighting: a layer with the weights of the tasks' losses.
         tasks: number of tasks.
+        per_task: whether the state has the best score of each task, too.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Checkpoints:
         optimizer: keras.optimizers.Optimizer,
         loss_weighting: keras.layers.Layer,
         tasks: int,
+        per_task: bool = False,
     ):
         self.directory = os.path.join(directory, "checkpoints")
         self.best = BestWeights(os.path.join(directory, "best"), model)
@@ -52,6 +54,9 @@ class Checkpoints:
         self.best_step = tf.Variable(-1, dtype=tf.int64, trainable=False)
         self.waited = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
+        self.best_of_tasks = tf.Variable(
+            np.full([tasks], -np.inf), dtype=tf.float64, trainable=False
+        )
         self.loss_sum = tf.Variable(tf.zeros([tasks]), trainable=False)
         self.loss_count = tf.Variable(tf.zeros([tasks]), trainable=False)
         self.weights = (*model.variables, *loss_weighting.variables)
@@ -67,6 +72,8 @@ class Checkpoints:
             seconds=self.seconds,
             loss_sum=self.loss_sum,
             loss_count=self.loss_count,
+            # States of older versions do not have it.
+            **({"best_of_tasks": self.best_of_tasks} if per_task else {}),
         )
         # Created now, so that a restored state has no unmatched part.
         assert self.checkpoint.save_counter is not None

@@ -62,7 +62,9 @@ class Loop:
         checkpoints: holds the training state.
         make_dataset: maps `(first step, number of replicas, replicas of this
             worker)` to a dataset of batches.
-        evaluate: returns a dict whose `mean` is the score to maximise.
+        evaluate: returns a dict whose `mean` is the score to maximise. If it
+            has a true `improved`, training has not waited in vain, whatever
+            the mean is.
         record: called with a dict after each evaluation.
         options: see `LoopOptions`.
         task_names: for messages.
@@ -275,6 +277,7 @@ class Loop:
         with self._averaged(step):
             scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
             mean = self.workers.share(scores["mean"])
+            improved = self.workers.share(float(scores.pop("improved", False)))
             better = mean > float(state.best_score.numpy())
             if better and self.workers.is_chief:
                 # A model with NaN weights can score well by chance.
@@ -283,7 +286,8 @@ class Loop:
         if better:
             state.best_score.assign(mean)
             state.best_step.assign(step)
-        state.waited.assign(0 if better else state.waited + 1)
+        waited = 0 if better or improved else state.waited + 1
+        state.waited.assign(waited)
         if self.workers.is_chief:
             self.record(self._entry(step, scores))
         self.trainer.loss_weighting.after_evaluation(*self._mean_losses())

@@ -52,7 +52,6 @@ def test_models_of_single_tasks_are_chosen_by_their_own_task(
         means[name] = max(e["validation"]["mean"] for e in metrics(folder))
         with open(folder / "config.json") as file:
             assert json.load(file)["training"]["main_tasks"] == []
-    assert means["plain"] != means["mirror"]
     assert results["run"]["validation_mean"] == means["mirror"]
 
 

@@ -334,3 +334,19 @@ def test_weights_that_are_not_finite_are_never_the_best(tmp_path):
     with pytest.raises(RunError, match="table is not finite after step 10"):
         stage.run()
     assert stage.checkpoints.best.load()["step"] == 5
+
+
+def test_what_improves_without_the_mean_is_not_waited_for(tmp_path):
+    """As tasks do that keep weights of their own."""
+    improved = {5: True, 10: False, 15: True, 20: False, 25: False, 30: True}
+    stage = toy.Stage(
+        tmp_path, total_steps=60, patience=2, scores=lambda step: 1.0
+    )
+    evaluate = stage.loop.evaluate
+    stage.loop.evaluate = lambda: (
+        evaluate() | {"improved": improved[int(stage.checkpoints.step)]}
+    )
+    stage.run()
+    assert [entry["step"] for entry in stage.records] == [5, 10, 15, 20, 25]
+    assert int(stage.checkpoints.best_step) == 5
+    assert all("improved" not in e["validation"] for e in stage.records)

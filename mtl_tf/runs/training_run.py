@@ -14,7 +14,6 @@ from absl import logging
 from mtl_tf.core import files, renewal
 from mtl_tf.evaluation import tables
 from mtl_tf.models.protocol import (
-    TaskModel,
     count_all_parameters,
     count_own_parameters,
     count_parameters,
@@ -35,6 +34,7 @@ from mtl_tf.runs import (
     teachers,
 )
 from mtl_tf.runs.clean_parts import CleanParts
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
@@ -322,7 +322,7 @@ def _train_jointly(
             session.beside(loaded, parts, config["seed"])
         about = {
             **run_results.run_facts(config),
-            **_chosen(model, names),
+            **_chosen(trained, names),
             "parameters": count_all_parameters(model),
             "trainable_parameters": count_parameters(model, True),
             "parameters_without_embedding": count_parameters(model),
@@ -339,12 +339,14 @@ def _train_jointly(
     return workers.by_chief(results)
 
 
-def _chosen(model: TaskModel, names: Sequence[str]) -> dict[str, Any]:
+def _chosen(run: Run, names: Sequence[str]) -> dict[str, Any]:
     """What was chosen for tasks on validation examples, if anything."""
-    shares = {name: model.chosen(n) for n, name in enumerate(names)}
-    shares = {
-        name: value for name, value in shares.items() if value is not None
-    }
+    shares = {}
+    for number, name in enumerate(names):
+        # Tasks may have weights of their own.
+        run.weights_for(name)
+        if (share := run.model.chosen(number)) is not None:
+            shares[name] = share
     return {"encoder_shares": shares} if shares else {}
 
 

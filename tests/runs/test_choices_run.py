@@ -145,3 +145,13 @@ def test_types_that_read_tokens_have_no_share(tmp_path):
     config["tasks"] = [*config["tasks"], tags]
     results = training_run.train(config, str(tmp_path / "run"))
     assert list(results["run"]["encoder_shares"]) == ["plain", "mirror"]
+
+
+@pytest.mark.extended
+def test_tasks_with_weights_of_their_own_have_their_shares(tmp_path):
+    config = config_of(tmp_path, epochs=4, best_per_task=True)
+    results = training_run.train(config, str(tmp_path / "run"))
+    told = results["run"]["encoder_shares"]
+    for number, name in enumerate(("plain", "mirror")):
+        kept = shares(tmp_path / "run" / "best_per_task" / name)
+        assert told[name] == pytest.approx(kept[number])

@@ -258,8 +258,8 @@ def test_joint_steps_train_every_pair(entries, tmp_path):
         assert np.abs(after - before).max() > 1e-4
 
     config["training"]["gradient_surgery"] = "pcgrad"
-    with pytest.raises(ConfigError, match="does not go with translation"):
-        training_run.train(config, str(tmp_path / "surgery"))
+    results = training_run.train(config, str(tmp_path / "surgery"))
+    assert set(results["tasks"]) == set(names)
 
 
 @pytest.mark.slow

@@ -361,8 +361,10 @@ def _best_steps(
 
 
 def _best(run: RunDirectory, name: str) -> dict[str, Any]:
-    folder = run_weights.folder_of_task(name)
-    return run.read(os.path.join(folder, "best.json"))
+    """What is known of the weights that a task has."""
+    own = os.path.join(run_weights.folder_of_task(name), "best.json")
+    # A task that never had a score, such as NaN, has those of the mean.
+    return run.read(own if run.has(own) else os.path.join("best", "best.json"))
 
 
 def _validation_mean(

@@ -70,6 +70,27 @@ def test_each_task_keeps_the_weights_of_another_step(
     assert any(not np.array_equal(one[key], two[key]) for key in one)
 
 
+def test_a_task_without_a_score_has_the_weights_of_the_mean(
+    tmp_path, toy_files, monkeypatch
+):
+    results_of = stage_runner.StageRunner._results
+
+    def results(self, stage):
+        scored = results_of(self, stage)
+        scored["tasks"]["plain"]["accuracy"] = float("nan")
+        return scored
+
+    monkeypatch.setattr(stage_runner.StageRunner, "_results", results)
+    config = quick(toy_files, main_tasks=("mirror",))
+    results = train(config, tmp_path)
+    assert not os.path.exists(tmp_path / "best_per_task" / "plain")
+    assert set(results["run"]["best_steps"].values()) == {
+        results["run"]["best_step"]
+    }
+    run = mtl_tf.load(str(tmp_path))
+    assert run.weights_for("plain") == str(tmp_path / "best")
+
+
 @pytest.mark.parametrize("main", [(), ("mirror",)])
 def test_tasks_are_scored_with_the_weights_of_their_own_best_step(
     tmp_path, toy_files, main

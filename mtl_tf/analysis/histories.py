@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.runs import stage_plan
+from mtl_tf.runs import run_weights, stage_plan
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import run_folders
 
@@ -76,10 +76,19 @@ def _stages(run: RunDirectory) -> Iterator[History]:
         of_stage = [entry for entry in entries if entry["stage"] == stage.name]
         if of_stage:
             best = os.path.join(stage.folder, "best", "best.json")
-            ending = _ending(
-                stage, of_stage, run.read(best)["step"], config["training"]
-            )
+            steps = [run.read(best)["step"]]
+            if stage.per_task:
+                steps += _steps_of_tasks(
+                    run, [list(metrics)[n] for n in stage.main]
+                )
+            ending = _ending(stage, of_stage, steps, config["training"])
             yield _history(stage.name, of_stage, metrics, *ending)
+
+
+def _steps_of_tasks(run: RunDirectory, names: list[str]) -> list[int]:
+    folders = map(run_weights.folder_of_task, names)
+    files = [os.path.join(folder, "best.json") for folder in folders]
+    return [run.read(file)["step"] for file in files if run.has(file)]
 
 
 def _history(
@@ -117,12 +126,15 @@ def _means(rows: list[list[float | None]]) -> Series:
 def _ending(
     stage: stage_plan.Stage,
     entries: list[dict[str, Any]],
-    best_step: int,
+    best_steps: list[int],
     training: Mapping[str, Any],
 ) -> tuple[int, str, bool]:
-    """The best step, how the stage ended, and whether before its time."""
-    last = entries[-1]
-    waited = sum(entry["step"] > best_step for entry in entries)
+    """The best step, how the stage ended, and whether before its time.
+
+    The first of `best_steps` is that of the mean; tasks may have others.
+    """
+    last, best_step = entries[-1], best_steps[0]
+    waited = sum(entry["step"] > max(best_steps) for entry in entries)
     at_end = (
         last["step"] >= stage.steps
         if stage.steps

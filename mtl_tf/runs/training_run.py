@@ -330,8 +330,7 @@ def _train_jointly(
             "vocabulary": loaded.encoder.size,
             "steps": steps,
             "best_step": run.read("best/best.json")["step"],
-            **_best_steps(run, stages[0], names),
-            "validation_mean": _validation_mean(run, stages, names),
+            **_validated(run, stages[0], names),
             "wall_time": seconds,
         }
         return run_results.joined(parts, about)
@@ -350,41 +349,29 @@ def _chosen(run: Run, names: Sequence[str]) -> dict[str, Any]:
     return {"encoder_shares": shares} if shares else {}
 
 
-def _best_steps(
+def _validated(
     run: RunDirectory, stage: stage_plan.Stage, names: Sequence[str]
 ) -> dict[str, Any]:
-    """The steps of the weights of each task, if they differ."""
-    if not stage.per_task:
-        return {}
-    steps = {name: _best(run, name)["step"] for name in names}
-    return {"best_steps": steps}
+    """The validation score of the final weights, and the steps of tasks.
 
-
-def _best(run: RunDirectory, name: str) -> dict[str, Any]:
-    """What is known of the weights that a task has."""
-    own = os.path.join(run_weights.folder_of_task(name), "best.json")
-    # A task that never had a score, such as NaN, has those of the mean.
-    return run.read(own if run.has(own) else os.path.join("best", "best.json"))
-
-
-def _validation_mean(
-    run: RunDirectory,
-    stages: Sequence[stage_plan.Stage],
-    names: Sequence[str],
-) -> float:
-    """The best validation score of a run's final weights.
-
-    With one stage for all tasks it is that stage's score, with one stage or
-    weights per task the mean of theirs.
+    Args:
+        run: the directory of a run that has trained.
+        stage: its joint stage.
+        names: the names of all tasks.
     """
-    if stages[0].per_task:
-        scores = [_best(run, names[n])["score"] for n in stages[0].main]
-    else:
-        scores = [
-            run.read(os.path.join(stage.folder, "best", "best.json"))["score"]
-            for stage in stages[1:] or stages
-        ]
-    return sum(scores) / len(scores)
+    best = {}
+    for name in names:
+        folder = run_weights.folder_for(run, run_weights.BEST, name)
+        # Relative, as the run's own files are named.
+        file = os.path.relpath(os.path.join(folder, "best.json"), run.path)
+        best[name] = file, run.read(file)
+    # Tasks may share weights, and so a score.
+    scores = dict(best[names[number]] for number in stage.main)
+    mean = sum(b["score"] for b in scores.values()) / len(scores)
+    facts = {"validation_mean": mean}
+    if stage.per_task:
+        facts["best_steps"] = {name: b["step"] for name, (_, b) in best.items()}
+    return facts
 
 
 def _service(

@@ -46,6 +46,22 @@ def test_a_training_that_stopped_early(tmp_path, length):
     )
 
 
+def test_a_training_whose_tasks_keep_weights_of_their_own(tmp_path):
+    options = {"patience": 2, "epochs": 9, "best_per_task": True}
+    path = make_run(tmp_path / "run", best=10, **options)
+    for task, step in (("books", 20), ("films", 10)):
+        folder = tmp_path / "run" / "best_per_task" / task / "best"
+        folder.mkdir(parents=True)
+        best = {"step": step, "score": 70.0, "weights": "x"}
+        (folder / "best.json").write_text(json.dumps(best))
+    [found] = histories.read(path)
+    assert found.stopped_early and found.best_step == 10
+    assert found.ending == (
+        "Stopped early after epoch 4 (step 40): no better validation score "
+        "for 2 evaluations; each task kept the weights of its best score."
+    )
+
+
 def test_a_training_that_its_time_ended(tmp_path):
     path = make_run(tmp_path / "run", patience=3, epochs=9, max_hours=0.5)
     [found] = histories.read(path)

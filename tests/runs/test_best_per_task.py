@@ -70,6 +70,18 @@ def test_each_task_keeps_the_weights_of_another_step(
     assert any(not np.array_equal(one[key], two[key]) for key in one)
 
 
+@pytest.mark.parametrize(("main", "count"), [(("plain",), 3), ((), 6)])
+def test_patience_is_with_the_main_tasks(
+    tmp_path, toy_files, scripted, main, count
+):
+    """The score of `plain` is best at first, that of `mirror` at last."""
+    config = quick(toy_files, patience=2, main_tasks=main)
+    results = train(config, tmp_path)
+    assert len(metrics(tmp_path)) == count
+    if main:
+        assert results["run"]["validation_mean"] == 49.0
+
+
 def test_a_task_without_a_score_has_the_weights_of_the_mean(
     tmp_path, toy_files, monkeypatch
 ):

@@ -9,6 +9,7 @@ import mtl_tf
 from mtl_tf.configs import fields, validation
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import stage_runner
+from mtl_tf.training import strategies
 from tests.runs.helpers import metrics, train, train_killed, weights
 from tests.system import corpus
 
@@ -138,8 +139,11 @@ def test_a_killed_run_keeps_the_same_weights(tmp_path, toy_files):
 
 
 @pytest.mark.extended
-def test_on_two_replicas(tmp_path, toy_files, scripted):
-    results = train(quick(toy_files), tmp_path, strategy="mirrored")
+def test_on_two_replicas(
+    tmp_path, toy_files, scripted, two_replicas, monkeypatch
+):
+    monkeypatch.setitem(strategies.STRATEGIES, "two", lambda: two_replicas)
+    results = train(quick(toy_files), tmp_path, strategy="two")
     first, *_, last = (e["step"] for e in metrics(tmp_path))
     assert results["run"]["best_steps"] == {"plain": first, "mirror": last}
 

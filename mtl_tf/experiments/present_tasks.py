@@ -40,7 +40,8 @@ class PresentTasks:
 
         Raises:
             DataError: none is available, or one is damaged.
-            MissingData: a phase of the config's mixing has none.
+            MissingData: of a phase of the config's mixing, or of its main
+                tasks, none is available.
         """
         if not self.table.partial:
             return dict(config)
@@ -63,6 +64,7 @@ class PresentTasks:
             },
             "training": {
                 **training,
+                "main_tasks": self._main(training["main_tasks"], absent),
                 "loss_weights": {
                     name: weight
                     for name, weight in training["loss_weights"].items()
@@ -109,6 +111,16 @@ class PresentTasks:
                 "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
             )
         return fractions
+
+    def _main(self, main: Sequence[str], absent: set[str]) -> list[str]:
+        """The main tasks that are available."""
+        kept = [name for name in main if name not in absent]
+        if main and not kept:
+            raise MissingData(
+                f"of training.main_tasks ({', '.join(main)}) none is there. "
+                f"{self._reason(main)}"
+            )
+        return kept
 
     def _reason(self, names: Sequence[str]) -> str:
         """Why tasks are missing, or that they were not requested."""

@@ -160,10 +160,7 @@ def _train(
         def claim() -> bool:
             held.enter_context(files.locked(model_dir))
             if not run.has("config.json"):
-                folds = config["cross_validation"]
-                tasks = registry.resolve(
-                    config["tasks"], *session.directories, folds
-                )
+                tasks = run_data.tasks_of(config, session.directories)
                 _check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
             run.claim(config)

@@ -25,7 +25,7 @@ def config(*phases, **fractions):
         "name": "some_row",
         "tasks": PAIRS,
         "pipeline": pipeline,
-        "training": {"loss_weights": {}},
+        "training": {"loss_weights": {}, "main_tasks": ()},
         "evaluation": {"splits": ("test",)},
         "cross_validation": {"folds": 0},
     }
@@ -63,6 +63,18 @@ def test_weights_are_those_of_tasks_that_are_there(tmp_path):
     left = {"en-de": 2.0, "mistake": 1.0}
     assert found["pipeline"]["mixing"]["weights"] == left
     assert found["training"]["loss_weights"] == left
+
+
+def test_main_tasks_are_those_that_are_there(tmp_path):
+    multi30k(tmp_path / "raw" / "multi30k", languages=("en", "de"))
+    row = config()
+    row["training"]["main_tasks"] = ("en-fr", "en-de", "mistake")
+    found = present(tmp_path)(row)
+    assert found["training"]["main_tasks"] == ["en-de", "mistake"]
+    row["training"]["main_tasks"] = ("en-fr",)
+    told = r"of training.main_tasks \(en-fr\) none is there\..* no file in fr"
+    with pytest.raises(DataError, match=told):
+        present(tmp_path)(row)
 
 
 def test_phases_have_the_tasks_that_are_there(tmp_path):

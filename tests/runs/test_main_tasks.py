@@ -90,3 +90,4 @@ def test_they_name_tasks_of_the_run(
     config["train_separately"] = separately
     with pytest.raises(ConfigError, match=told):
         train(config, tmp_path / "a")
+    assert not (tmp_path / "a" / "config.json").exists()

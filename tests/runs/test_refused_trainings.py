@@ -119,6 +119,16 @@ def test_a_wrong_mixing_is_refused_before_any_text_is_read(tmp_path, toy_files):
     assert not (tmp_path / "a" / "config.json").exists()
 
 
+def test_a_wrong_part_of_a_task_is_refused_before_any_text_is_read(
+    tmp_path, toy_files
+):
+    config = corpus.config(toy_files, steps=1)
+    config["pipeline"]["fractions"] = {"miror": 0.5}
+    with pytest.raises(ConfigError, match="'miror'; did you mean 'mirror'"):
+        train(config, tmp_path / "a")
+    assert not (tmp_path / "a" / "config.json").exists()
+
+
 @pytest.mark.parametrize(
     "field, value, message",
     [

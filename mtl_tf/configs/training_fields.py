@@ -128,7 +128,8 @@ TRAINING: Fields = {
     "training.loss_weights": Group(
         "Factor of the loss, by task, such as 0.5; 1 for the others. It "
         "multiplies the loss_weight of the task's entry, and goes with every "
-        "training.loss_weighting.",
+        "training.loss_weighting. Models of single tasks (train_separately) "
+        "ignore it.",
         open=True,
     ),
     "training.loss_weighting_options": Group(

@@ -209,7 +209,6 @@ def _train_separately(
     """Trains a model for every task, each in its own run directory."""
     collected = []
     tasks = registry.resolve(config["tasks"], *session.directories)
-    run_data.check_named_tasks(config["training"], tasks)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
     # The vocabulary of a joint model. With that of its own texts alone, a

@@ -13,8 +13,10 @@ from typing import Any
 from mtl_tf.datasets.json_values import JsonValue, read_plain_json
 from mtl_tf.datasets.sources import head_of
 
+# Texts and numbers may stand before the articles, such as a version.
 _START = re.compile(
-    rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"version"\s*:\s*"?[^",]*"?\s*,\s*)?'
+    rb"(?:\xef\xbb\xbf)?\s*\{\s*"
+    rb'(?:"[^"\\]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|[^\s",{}\[\]]+)\s*,\s*)*'
     rb'"data"\s*:\s*\[\s*(?:[{\]]|\Z)'
 )
 

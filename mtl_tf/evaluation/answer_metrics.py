@@ -183,6 +183,9 @@ def _rouge(
 ) -> list[list[float]]:
     """F1 of ROUGE-1, -2 and -L: their mean, and the three.
 
+    ROUGE-L is that of summaries: the longest common subsequences of sentences,
+    which end at periods and line ends, as decaNLP's scorer divides texts.
+
     `rouge-score` reads only ASCII letters and digits. Texts in other scripts
     become empty, and even equal ones score 0.
     """
@@ -192,10 +195,17 @@ def _rouge(
         for text in references:
             if text.strip() and not _ROUGE_TOKEN.search(text.lower()):
                 _warn_of_script()
-        best = _rouge_scorer().score_multi(references, prediction)
+        best = _rouge_scorer().score_multi(
+            list(map(_by_sentence, references)), _by_sentence(prediction)
+        )
         three = [best[name].fmeasure for name in _ROUGE]
         rows.append([sum(three) / len(three), *three])
     return rows
+
+
+def _by_sentence(text: str) -> str:
+    """A text with a sentence a line, as rougeLsum expects it."""
+    return text.replace(".", "\n")
 
 
 def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:

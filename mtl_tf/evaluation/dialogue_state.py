@@ -109,6 +109,8 @@ def dialogues(
     for row, fields in enumerate(scoring):
         try:
             dialogue, turn = fields["dialogue"], int(fields["turn"])
+            if isinstance(fields["turn"], float) and turn != fields["turn"]:
+                raise ValueError(fields["turn"])
             hash(dialogue)
         except (KeyError, TypeError, ValueError, OverflowError):
             raise Unscored(

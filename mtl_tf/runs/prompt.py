@@ -48,9 +48,15 @@ def interact(
         if text.startswith("/"):
             prompt.command(text)
             continue
+        if prompt.refuses(text):
+            continue
         for name in prompt.asked[1:] if "\t" not in text else ():
             _remark(f"{name}> ")
-            text += "\t" + _typed(source.readline())
+            line = source.readline()
+            if not line:
+                _remark("\n")
+                return
+            text += "\t" + _typed(line)
         output.write("".join(prompt.answers(text)).encode())
         output.flush()
 
@@ -101,10 +107,16 @@ class _Prompt:
         else:
             _remark(_HELP)
 
+    def refuses(self, text: str) -> bool:
+        """Whether a required one of the fields so far is empty; remarks it."""
+        empty = self._empty(text) if self.form == PEOPLE else ""
+        if empty:
+            _remark(f"{empty} is empty: there is nothing to predict from\n")
+        return bool(empty)
+
     def answers(self, text: str) -> list[str]:
         """The predictions for a text, or a remark why there are none."""
-        if self.form == PEOPLE and (empty := self._empty(text)):
-            _remark(f"{empty} is empty: there is nothing to predict from\n")
+        if self.refuses(text):
             return []
         width = max(map(len, self.chosen))
         return [

@@ -159,39 +159,44 @@ class QuestionFileSource(StreamedSource):
         key = layout.columns[ANSWER]
         keys = [key] if has_column(record, key) else []
         keys += [SCORED[0]] if SCORED[0] in more else []
+        # Programs write what is missing as null.
+        given = [
+            name for name in keys if column_value(record, name) is not None
+        ]
         answers = [
             answer
-            for name in dict.fromkeys(keys or [key])
+            for name in dict.fromkeys(given or [key])
             for answer in self._answers(location, record, name)
         ]
         return _Example(
             **texts,
             # The first answer is learnt, so the order stays.
             answers=list(dict.fromkeys(answers)),
-            scoring=_scoring(location, more.get("scoring", {})),
+            scoring=_scoring(location, more.get("scoring")),
             line=line,
             place=location,
-            asks_otherwise=texts["question"]
-            != more.get("question", texts["question"])
-            and "question" not in layout.texts,
+            asks_otherwise="question" not in layout.texts
+            and more.get("question") not in (None, texts["question"]),
         )
 
     def _answers(
         self, location: str, record: Mapping[str, Any], key: str
     ) -> list[str]:
-        """The right answers in a field, at least one."""
+        """The right answers in a field; "" alone if it has an empty list."""
         value = self._value(location, record, key)
+        texts = value
         if isinstance(value, Mapping) and isinstance(value.get("text"), list):
-            # The form of SQuAD datasets; an empty list means no answer.
-            value = value["text"] or [""]
-        answers = [value] if isinstance(value, str) else value
+            # The form of SQuAD datasets.
+            texts = value["text"]
+        if texts == []:
+            texts = [""]
+        answers = [texts] if isinstance(texts, str) else texts
         if isinstance(answers, list):
             # The form of the questions in a SQuAD file.
             answers = [
                 a.get("text") if isinstance(a, Mapping) else a for a in answers
             ]
-        are_texts = isinstance(answers, list) and answers
-        if not are_texts or not all(
+        if not isinstance(answers, list) or not all(
             isinstance(answer, str) for answer in answers
         ):
             raise DataError(
@@ -240,6 +245,8 @@ def _unit(path: str, layout: Layout) -> str:
 
 def _scoring(location: str, value: Any) -> str:
     """What metrics need for an example, from an object or its JSON text."""
+    if value is None:
+        return _NOTHING
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
             value = json.loads(value)

@@ -97,6 +97,7 @@ def test_rows_of_tables(tmp_path):
     builder, warnings = build("wikisql", tmp_path / "m", tmp_path)
     found = examples(builder, "validation")
     assert [row["scoring"]["rows"] for row in found] == [rows, rows]
+    assert [row["scoring"]["types"] for row in found] == [TABLE["types"]] * 2
     assert "without rows" not in warnings
 
 
@@ -167,6 +168,18 @@ def test_a_wrong_question_says_where(tmp_path, entry, message):
         (
             json_lines(TABLE | {"rows": [1]}),
             r"rows\[0\]: .*must be a list",
+        ),
+        (
+            json_lines(TABLE | {"rows": [], "types": ["text"]}),
+            r"jsonl:1: \$.types: .*a list of 3, one for each column",
+        ),
+        (
+            json_lines(TABLE | {"rows": [], "types": ["text", 1, "text"]}),
+            r"\$.types\[1\]: .*must be a text",
+        ),
+        (
+            json_lines(TABLE | {"rows": [], "types": ["text", "int", "text"]}),
+            r"\$.types\[1\]: found .*int.*one of text, real",
         ),
         (
             json_lines(TABLE | {"rows": []}, TABLE | {"rows": [["a"]]}),

@@ -216,6 +216,17 @@ def test_rouge_stems_minds_no_case_and_reads_lines_as_sentences():
         [said], examples(("w1 w2 w3 w4 w5",))
     )
     assert found[0, 3] == pytest.approx(f1(4, 10, 5))
+    # decaNLP's scorer ends a sentence at each period.
+    said = "w1 w2 w6 w7 w8. w1 w3 w8 w9 w5."
+    found = answer_metrics.rouge.statistics(
+        [said], examples(("w1 w2 w3 w4 w5.",))
+    )
+    assert found[0, 3] == pytest.approx(f1(4, 10, 5))
+    turned = answer_metrics.rouge.statistics(
+        ["He was armed. The police killed him."],
+        examples(("The police killed him. He was armed.",)),
+    )
+    assert turned[0, 3] == pytest.approx(1) and turned[0, 2] < 1
     assert answer_metrics.rouge([""], examples(("",))) == 0
 
 

@@ -108,6 +108,7 @@ def test_turns_without_a_place_are_refused():
         {"turn": 0},
         {"dialogue": 1, "turn": "x"},
         {"dialogue": 1, "turn": float("inf")},
+        {"dialogue": 1, "turn": 1.7},
         {"dialogue": [1], "turn": 0},
     ):
         wrong = "example 0: scoring must have dialogue, .*and turn"

@@ -38,6 +38,55 @@ def test_queries_by_hand(query, found):
 
 
 @pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        # A value of a column of numbers is one, as in the official scorer.
+        ("select town from table where crowd > 24,637", ["a", "d"]),
+        ("select town from table where crowd = 1,000", ["b"]),
+        ("select town from table where crowd = 1000 men", ["b"]),
+        ("select town from table where crowd < about -7.5", []),
+        ("select town from table where crowd < 7.5 or so", ["c"]),
+        ("select count town from table where crowd > 1,2,3", [3]),
+        ("select town from table where crowd > many", None),
+        # A cell that is a text stays one, above all numbers.
+        ("select town from table where crowd > 99999", ["d"]),
+        # In a column of texts, digits are no number.
+        ("select town from table where code = 007", ["a"]),
+        ("select town from table where code = 7", ["b", "d"]),
+        ("select town from table where code > 10", ["b", "d"]),
+        ("select max code from table", ["7"]),
+        ("select max crowd from table where crowd < 1e9", [24638]),
+    ],
+)
+def test_types_of_columns(query, found):
+    header, types = ["Town", "Crowd", "Code"], ["text", "real", "text"]
+    rows = [
+        ["A", 24638.0, "007"],
+        ["B", "1000", 7],
+        ["C", 5, "10"],
+        ["D", "n/a", "7"],
+    ]
+    form = logical_forms.parse(query, header)
+    assert query_results.execute(form, rows, types) == found
+    scoring = {"header": header, "sel": 0, "agg": 0}
+    scoring |= {"conds": [[1, 1, "24,637"]], "rows": rows, "types": types}
+    reference = "select town from table where crowd > 24,637"
+    for text, right in (
+        ("select town from table where crowd > 24637", True),
+        ("select town from table where crowd > 99999999", False),
+        ("select town from table where crowd > many", False),
+    ):
+        assert query_results.same(text, reference, scoring) == right
+
+
+@pytest.mark.parametrize("types", ["real", ["real"], [*["text"] * 2, "date"]])
+def test_wrong_types_are_refused(types):
+    scoring = {"header": HEADER, "sel": 0, "agg": 0, "conds": []}
+    with pytest.raises(ValueError, match="types of a table's 3 columns must"):
+        query_results.check({**scoring, "rows": ROWS, "types": types})
+
+
+@pytest.mark.parametrize(
     ("text", "right"),
     [
         ("select player from table where points = 10", True),

@@ -235,6 +235,22 @@ def test_a_question_needs_no_context(untrained, capsys):
     assert told.count("is empty") == 1 and "the question is empty" in told
 
 
+def test_an_empty_question_asks_for_no_context(untrained, capsys):
+    source = io.BytesIO(b" \nwho?\nit was Ann\n")
+    output = io.BytesIO()
+    prompt.interact(untrained, "behind", source, output)
+    assert output.getvalue().count(b"\n") == 1
+    told = capsys.readouterr().err
+    assert told.count("context> ") == 1 and "the question is empty" in told
+
+
+def test_the_end_of_the_input_ends_at_a_context_too(untrained):
+    output = io.BytesIO()
+    source = io.BytesIO(b"who?\n")
+    prompt.interact(untrained, "behind", source, output, "jsonl")
+    assert not output.getvalue()
+
+
 @pytest.mark.parametrize("question, warns", [("who?", False), (" ", True)])
 def test_only_empty_questions_are_warned_of(
     untrained, tmp_path, caplog, question, warns

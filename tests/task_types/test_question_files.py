@@ -70,6 +70,26 @@ def test_answers_may_have_the_form_of_squad(tmp_path, several):
     assert two["answer"] == b"" and list(two["answers"]) == [b""]
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"answers": []}, ""),
+        ({"answer": []}, ""),
+        ({"answer": None, "answers": ["Sue"]}, "Sue"),
+        ({"answer": "Sue", "answers": None, "scoring": None}, "Sue"),
+    ],
+)
+def test_empty_lists_and_null(tmp_path, fields, expected):
+    asked = {name: LINE[name] for name in ("question", "context")}
+    task = task_of(tmp_path, {**asked, **fields})
+    (one,) = task.dataset("train").as_numpy_iterator()
+    assert list(one["answers"]) == [one["answer"]] == [expected.encode()]
+    assert one["scoring"] == b"{}"
+    given = task_types.of(NAME).given_texts
+    found = given.fields_of(task.to_json(), {**asked, **fields})
+    assert found["answer"] == expected
+
+
 def _squad(*asked):
     qas = [{"id": str(n), **one} for n, one in enumerate(asked)]
     return {"paragraphs": [{"context": "it was Ann", "qas": qas}]}
@@ -82,7 +102,14 @@ TWO = [
 
 
 @pytest.mark.parametrize("indent", [None, 1])
-@pytest.mark.parametrize("version", [{}, {"version": "v2.0"}])
+@pytest.mark.parametrize(
+    "version",
+    [
+        {},
+        {"version": "v2.0"},
+        {"version": 1.1, "source": 'a "quoted" {text}, [1]', "by": None},
+    ],
+)
 def test_a_file_may_be_one_of_squad(tmp_path, indent, version):
     data = {"data": [_squad(*TWO), _squad(TWO[0])]}
     task = task_of(tmp_path, json.dumps({**version, **data}, indent=indent))
@@ -159,7 +186,8 @@ def test_questions_that_are_not_read_are_told(tmp_path):
     [
         ({"question": "q", "context": "c"}, "2: no 'answer'"),
         ({**LINE, "question": 3}, "2: question must be a text, found 3"),
-        ({**LINE, "answer": []}, "2: answer must be a text, a list"),
+        ({**LINE, "answer": None}, "2: answer must be a text, .*found null"),
+        ({**LINE, "answer": {}}, "2: answer must be a text, a list"),
         ({**LINE, "answer": ["a", 1]}, "2: answer must be a text, a list"),
         ({**LINE, "answer": {"txt": ["a"]}}, "2: answer must be a text, a li"),
         ({**LINE, "answers": {"text": [3]}}, "2: answers must be a text, a l"),

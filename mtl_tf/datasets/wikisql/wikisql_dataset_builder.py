@@ -25,23 +25,25 @@ _SYMBOLS = (
 )
 _KEY_WORDS = ", ".join([*AGGREGATES[1:], *OPERATORS, *_SYMBOLS])
 
+_TYPES = ("text", "real")
 _CELL = str | int | float | None
 
 Condition = list[Any]  # column, operator, value
 
 
 class _Table(NamedTuple):
-    """A table; its rows are None if the files lack them."""
+    """A table; its rows and its columns' types are None if files lack them."""
 
     header: list[str]
     rows: list[list[Any]] | None
+    types: list[str] | None
 
 
 class Builder(QuestionAnswerBuilder):
     """Builds WikiSQL: train, validation (the official dev) and test."""
 
-    # 1.1.0 adds the rows of the tables.
-    VERSION = tfds.core.Version("1.1.0")
+    # 1.1.0 adds the rows of the tables, 1.2.0 the types of their columns.
+    VERSION = tfds.core.Version("1.2.0")
     CORPUS = "wikisql"
     LAYOUT = ("", "data")
     FILES = {
@@ -82,6 +84,8 @@ class Builder(QuestionAnswerBuilder):
                 # All questions on a table share one list, as copies would be
                 # large.
                 scoring["rows"] = table.rows
+                if table.types is not None:
+                    scoring["types"] = table.types
             rows.append(
                 QuestionAnswer(
                     QUESTION,
@@ -132,10 +136,14 @@ def _tables(file: LineFile) -> dict[str, _Table]:
         header = [n.value for n in table.get("header", list).items(str)]
         if not header:
             raise table.get("header", list).wrong("the names of the columns")
-        rows = _rows(table) if "rows" in table.value else None
-        if rows is None:
+        rows = types = None
+        if "rows" in table.value:
+            rows = _rows(table)
+            if "types" in table.value:
+                types = _types(table, header)
+        else:
             bare.append(number)
-        new = _Table(header, rows)
+        new = _Table(header, rows, types)
         if tables.setdefault(name.value, new) != new:
             raise DataError(
                 f"{name.location}: another table has the id {name.value!r} and "
@@ -150,8 +158,19 @@ def _tables(file: LineFile) -> dict[str, _Table]:
             f"{count(len(bare), 'table')} without rows (first: line "
             f"{bare[0]}), so no rows are kept: execution accuracy needs all"
         )
-        tables = {name: _Table(t.header, None) for name, t in tables.items()}
+        tables = {name: t._replace(rows=None) for name, t in tables.items()}
     return tables
+
+
+def _types(table: JsonValue, header: Sequence[str]) -> list[str]:
+    """What each column holds."""
+    types = table.get("types", list)
+    if len(types.value) != len(header):
+        raise types.wrong(f"a list of {len(header)}, one for each column")
+    for kind in types.items(str):
+        if kind.value not in _TYPES:
+            raise kind.wrong(f"one of {', '.join(_TYPES)}")
+    return types.value
 
 
 def _rows(table: JsonValue) -> list[list[Any]]:

@@ -55,11 +55,13 @@ class GivenAnswers(GivenTexts):
         Several answers may be under `answers`, or in SQuAD's form, as in files.
         """
         if isinstance(value, Mapping):
-            answers = value.get("answer", value.get("answers"))
+            answers = value.get("answer")
+            if answers is None:
+                answers = value.get("answers")
             if isinstance(answers, Mapping) and "text" in answers:
-                answers = answers["text"] or [""]
-            if isinstance(answers, (list, tuple)) and answers:
-                answers = answers[0]
+                answers = answers["text"]
+            if isinstance(answers, (list, tuple)):
+                answers = answers[0] if answers else ""
             value = {**value, "answer": answers}
         return super().fields_of(task, _asking(task, value))
 

@@ -172,6 +172,8 @@ def main(values: flags.FlagValues) -> None:
     # The lines of such an input come back.
     returned = read in text_input.COLUMNS and form == read
     asked_predictions.check_search(form, values)
+    if not values.interactive:
+        streams.check_apart(values.input, values.output)
     decoding = common_flags.decoding(values)
     run = mtl_tf.load(values.model_dir, decoding, values.weights)
     tasks = asked_predictions.given_tasks(run, values.task)

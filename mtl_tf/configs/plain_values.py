@@ -79,4 +79,9 @@ def _text(path: str, value: str) -> str:
             f"hold, got {value!r}: the character {error.start + 1} is half of "
             "a surrogate pair, or was no UTF-8 where it comes from"
         )
+    if "\0" in value:
+        raise ConfigError(
+            f"{path or 'a field of the config'} must be text without the "
+            f"character NUL, which no path can hold, got {value!r:.60}"
+        )
     return value

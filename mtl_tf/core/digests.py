@@ -11,6 +11,11 @@ from mtl_tf.core.errors import RunError
 FILE = "digests.json"
 
 
+def of_bytes(content: bytes) -> str:
+    """The digest of bytes, 32 hexadecimal digits."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
 def of_file(path: str) -> str:
     """The digest of a file's content, 32 hexadecimal digits.
 

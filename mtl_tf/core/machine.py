@@ -1,6 +1,7 @@
 """The resources of the machine for this process."""
 
 import contextlib
+import math
 import os
 import pathlib
 
@@ -37,6 +38,14 @@ def memory_share(
     with contextlib.suppress(OSError, ValueError):  # none, or "max"
         reach = min(reach, int(pathlib.Path(limit).read_text()) / 1024)
     return min(taken / reach, 1.0)
+
+
+def free_memory(machine: str = "/proc/meminfo") -> float:
+    """The bytes that are still free; infinity if the system does not tell."""
+    try:
+        return 1024 * _kilobytes(machine, "MemAvailable")
+    except (OSError, ValueError):
+        return math.inf
 
 
 def _kilobytes(file: str, name: str) -> int:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from mtl_tf.core import surrogates
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.lines import LineFile, short
 from mtl_tf.datasets.sources import unpack
@@ -94,14 +95,8 @@ class JsonValue:
         return DataError(f"{self.location}: found {text}; it must be {rule}")
 
     def _check_text(self) -> None:
-        try:
-            self.value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            code = ord(self.value[error.start])
-            raise DataError(
-                f"{self.location}: half of a surrogate pair (\\u{code:04x}) "
-                "stands alone; write the whole character"
-            )
+        if half := surrogates.first_half(self.value):
+            raise DataError(f"{self.location}: {surrogates.rule(half)}")
 
 
 def read_json(path: str, content: bytes) -> JsonValue:

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core import checks, random
+from mtl_tf.core import checks, machine, random
 from mtl_tf.core.errors import ConfigError
 
 _INIT = {"name": "glorot", "range": 0.1, "seed": 0}
@@ -16,6 +16,8 @@ _INIT = {"name": "glorot", "range": 0.1, "seed": 0}
 # Numbers are drawn in pieces of this size. In float64, all vectors of a large
 # vocabulary at once would take twice their memory, plus a float32 copy.
 _DRAWN = 1 << 20
+# Weights of fewer bytes are not checked against the free memory.
+_LARGE = 1 << 26
 
 
 def check_init(init: Mapping | None) -> dict:
@@ -81,12 +83,14 @@ class StackedLayer(keras.layers.Layer):
 
         Raises:
             ValueError: a size is unknown, as with `keras.Input([None, None])`.
+            MemoryError: the machine has too little free memory.
         """
         if None in shape:
             raise ValueError(
                 f"{self.name}: the last axis of its inputs must have a known "
                 f"size to make the weight {name!r}, got None"
             )
+        self._check_memory(name, (*stack, *shape))
         # autocast=False keeps gathers sparse and float32 states exact.
         weight = self.add_weight(
             name=name,
@@ -98,6 +102,21 @@ class StackedLayer(keras.layers.Layer):
         # A stack belongs to tasks, so fine-tuning can train it alone.
         weight.is_private = bool(stack)
         return weight
+
+    def _check_memory(self, name: str, shape: Sequence[int]) -> None:
+        """Refuses a weight for which there is no memory.
+
+        Several that fit one by one would otherwise end the process without a
+        word.
+        """
+        # The numbers that are drawn, and the weight's copy of them.
+        needed = 2 * 4 * math.prod(shape)
+        if needed > _LARGE and needed > (free := machine.free_memory()):
+            raise MemoryError(
+                f"the weight {name} of {self.name}, {list(shape)}, takes "
+                f"{needed / 1e9:,.1f} GB while it is made, and "
+                f"{free / 1e9:,.1f} GB are free: choose smaller sizes"
+            )
 
     def initializer(
         self,

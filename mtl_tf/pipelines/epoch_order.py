@@ -20,6 +20,8 @@ from mtl_tf.text.questions import OWN_WORDS
 
 #: The most cells of an evaluated batch: 64 texts of 2,048 tokens.
 EVALUATED_CELLS = 1 << 17
+# In a batch of one bucket: rows are padded to this number.
+_MOST_EXAMPLES = 1 << 20
 
 
 class Batches(NamedTuple):
@@ -134,11 +136,17 @@ def batch_sizes(
         ConfigError: a wrong number, or a budget that one example exceeds.
     """
     checks.positive_integer("pipeline.batch_size", batch_size)
+    _check_most("pipeline.batch_size", batch_size, _MOST_EXAMPLES)
     if not checks.not_negative_integer(
         "pipeline.tokens_per_batch", tokens_per_batch
     ):
         return np.full(len(boundaries), batch_size, np.int32)
     cells = _cells(boundaries, weights)
+    _check_most(
+        "pipeline.tokens_per_batch",
+        tokens_per_batch,
+        _MOST_EXAMPLES * int(cells[0]),
+    )
     if tokens_per_batch < cells[-1]:
         weighted = " and weights" if len(set(weights) | {1}) > 1 else ""
         raise ConfigError(
@@ -147,6 +155,11 @@ def batch_sizes(
             f"{tokens_per_batch}"
         )
     return _in_eights(tokens_per_batch // cells)
+
+
+def _check_most(name: str, value: int, most: int) -> None:
+    if value > most:
+        raise ConfigError(f"{name} must be at most {most:,}, got {value:,}")
 
 
 def evaluation_sizes(

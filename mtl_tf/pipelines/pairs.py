@@ -21,6 +21,7 @@ from mtl_tf.pipelines.vocabulary_building import (
     learnt_tokenizer,
     vocabulary_of_pieces,
     vocabulary_of_words,
+    warn_of_unknown_word,
 )
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.text.base_tokenizer import Tokenizer
@@ -223,6 +224,8 @@ def _vocabulary(
     specials = _specials(side)
     if tokenizer.pieces:
         return vocabulary_of_pieces(tokenizer, specials)
+    if side == SOURCE:
+        warn_of_unknown_word(text_config)
     return vocabulary_of_words(counts, text_config, specials)
 
 

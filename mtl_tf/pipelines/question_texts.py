@@ -16,6 +16,7 @@ from mtl_tf.pipelines.vocabulary_building import (
     learnt_tokenizer,
     vocabulary_of_pieces,
     vocabulary_of_words,
+    warn_of_unknown_word,
 )
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import inputs
@@ -65,6 +66,7 @@ def build_encoder(
     )
     if tokenizer.pieces:
         return TextEncoder(tokenizer, vocabulary_of_pieces(tokenizer, BOUNDS))
+    warn_of_unknown_word(text_config)
     counts = _count(tasks, "train", tokenizer, length)
     splits = {split for task in tasks for split in task.splits} - {"train"}
     others = (_count(tasks, split, tokenizer, length) for split in splits)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.text.base_tokenizer import Tokenizer
@@ -25,6 +26,18 @@ def check_sizes(text_config: Mapping[str, Any]) -> None:
     """
     checks.positive_integer("text.min_count", text_config["min_count"])
     checks.not_negative_integer("text.max_size", text_config["max_size"])
+
+
+def warn_of_unknown_word(text_config: Mapping[str, Any]) -> None:
+    """Warns if no word of training texts is unknown.
+
+    For models that do not replace words by the unknown one in training.
+    """
+    if text_config["min_count"] == 1 and not text_config["max_size"]:
+        logging.warning(
+            "text.min_count is 1: no word of the training texts is unknown, so "
+            "the vector of unknown words is never trained; with 2 it is"
+        )
 
 
 def learnt_tokenizer(

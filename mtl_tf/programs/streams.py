@@ -69,6 +69,20 @@ def writing(path: str) -> Iterator[BinaryIO]:
             yield output
 
 
+def check_apart(source: str, output: str) -> None:
+    """Refuses an output that would replace the input.
+
+    Raises:
+        ConfigError: both are the same file.
+    """
+    are_files = os.path.isfile(output) and os.path.isfile(source)
+    if are_files and os.path.samefile(source, output):
+        raise ConfigError(
+            f"--output: {output} is the input, which would be lost: name "
+            "another file"
+        )
+
+
 def write_json(path: str | None, value: Any) -> None:
     """Writes a value as by `writing`; does nothing without a path.
 

@@ -128,6 +128,7 @@ def load(
     seals.note_code(run, config)
     if not seals.has(run, "labels.json"):
         seals.seal(run, "vocabulary", "labels.json")
+        seals.seal_config(run)
     return RunData(
         tasks,
         encoder,

@@ -1,9 +1,11 @@
-"""Digests, in a run's directory, of the files its weights depend on.
+"""Digests, in a run's directory, of what its weights depend on.
 
 Rows of weights belong to words, slices to tasks, outputs to labels. They are
-matched by position, and the files with these names can be edited.
+matched by position, and the files with these names can be edited, as can the
+fields of the config that say what the model computes with the weights.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -12,14 +14,21 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.core import digests, files, own_functions
+from mtl_tf.core.errors import RunError
 from mtl_tf.runs import own_files
 from mtl_tf.runs.run_directory import CODE, CODE_FOLDER, RunDirectory
 
 FILE = digests.FILE
+# The fields of the config that weights depend on, and their digest's name.
+_FIELDS = ("model", "text")
+_CONFIG = "config.json"
+_OF_FIELDS = f"{_CONFIG}: {', '.join(_FIELDS)}"
 
 
 def check(run: RunDirectory) -> None:
     """Refuses a run whose vocabulary, labels or thresholds were changed.
+
+    So were the fields of its config that describe the model and its texts.
 
     For changed code of the user's own there is only a warning, as most changes
     do not affect the weights. Runs of older versions have no digests.
@@ -30,6 +39,7 @@ def check(run: RunDirectory) -> None:
     if run.has(FILE):
         known = digests.read(run.file(FILE))
         digests.check(run.path, known, "the run was trained with")
+        check_config(run)
     for path, digest in run.known_code().items():
         copy = _copy(run, path, digest)
         if not os.path.exists(path):
@@ -43,6 +53,41 @@ def check(run: RunDirectory) -> None:
                 "with it may not fit any more.%s",
                 *(path, run.path, hint),
             )
+
+
+def check_config(run: RunDirectory) -> None:
+    """Refuses a run whose config has another model or other text fields.
+
+    Raises:
+        RunError: it was changed after training began.
+    """
+    known = digests.read(run.file(FILE)) if run.has(FILE) else {}
+    if _OF_FIELDS in known and known[_OF_FIELDS] != _of_config(run):
+        raise RunError(
+            f"{run.file(_CONFIG)}: {' or '.join(_FIELDS)} has changed and is "
+            "no longer what the run was trained with: answers would be wrong "
+            "without a word. Restore it from a copy"
+        )
+
+
+def _of_config(run: RunDirectory) -> str:
+    """The digest of the config's `_FIELDS` as they are in the file."""
+    config = files.read_json(run.file(_CONFIG))
+    known = config if isinstance(config, dict) else {}
+    chosen = {name: _without_folders(known.get(name)) for name in _FIELDS}
+    return digests.of_bytes(json.dumps(chosen, sort_keys=True).encode())
+
+
+def _without_folders(value: Any) -> Any:
+    """A value with paths of which only the last part is left.
+
+    Files may move.
+    """
+    if isinstance(value, dict):
+        return {name: _without_folders(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return list(map(_without_folders, value))
+    return os.path.basename(value) if isinstance(value, str) else value
 
 
 def _copy(run: RunDirectory, path: str, digest: str) -> str:
@@ -75,6 +120,18 @@ def note_code(run: RunDirectory, config: Mapping[str, Any]) -> None:
 def has(run: RunDirectory, name: str) -> bool:
     """Whether the digest of a file is recorded."""
     return run.has(FILE) and name in digests.read(run.file(FILE))
+
+
+def seal_config(run: RunDirectory) -> None:
+    """Records the digest of the config's fields that weights depend on."""
+    known = digests.read(run.file(FILE)) if run.has(FILE) else {}
+    run.write(FILE, known | {_OF_FIELDS: _of_config(run)})
+
+
+def renew_config(run: RunDirectory) -> None:
+    """Records the digest again, if there is one, of a config written anew."""
+    if has(run, _OF_FIELDS):
+        seal_config(run)
 
 
 def seal(run: RunDirectory, *names: str) -> None:

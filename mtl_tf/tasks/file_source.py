@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import surrogates
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks import odd_labels
@@ -283,7 +284,7 @@ class _Oddities:
         if row.target is MISSING:
             self._missing.add(number)
             return
-        if any(map(_has_half_pair, row.texts)):
+        if any(map(surrogates.first_half, row.texts)):
             self._broken.add(number)
         if not all(text.strip() for text in row.texts):
             self._empty.add(number)
@@ -303,8 +304,3 @@ class _Oddities:
             for tally, oddity in counted
             if tally.count
         ]
-
-
-def _has_half_pair(text: str) -> bool:
-    # For ASCII texts, which are most, the first test is enough.
-    return not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text)

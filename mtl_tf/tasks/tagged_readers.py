@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from mtl_tf.core import surrogates
 from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import look_up
@@ -317,6 +318,10 @@ def _from_json(path: str, layout: TagLayout, odd: Odd) -> Iterator[Tagged]:
         tokens = _json_strings(location, value, layout.tokens, (str,))
         tags = _json_strings(location, value, layout.tags, (str, int))
         tags = [tag.strip(" \t") for tag in tags]
+        for tag in tags:
+            if half := surrogates.first_half(tag):
+                rule = surrogates.rule(half)
+                raise DataError(f"{location}: in the tag {tag!r}, {rule}")
         _same_length(location, tokens, tags)
         numbers = [place.number] * len(tokens)
         yield Tagged(tokens, tags, numbers, path, place.unit)

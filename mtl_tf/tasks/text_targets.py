@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from mtl_tf.core import surrogates
 from mtl_tf.tasks.prepared import FeatureRequest
 
 
@@ -17,6 +18,18 @@ def whole_number(value: Any) -> Any:
     """1 for 1.0, as pandas writes integers; other values unchanged."""
     is_whole = isinstance(value, float) and value.is_integer()
     return int(value) if is_whole else value
+
+
+def label_name(value: Any) -> str:
+    """A label as a text without outer spaces.
+
+    Raises:
+        ValueError: it has half a surrogate pair, which no file can hold.
+    """
+    label = str(value).strip()
+    if half := surrogates.first_half(label):
+        raise ValueError(f"in the label {label!r}, {surrogates.rule(half)}")
+    return label
 
 
 class TextTarget(abc.ABC):

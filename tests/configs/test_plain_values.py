@@ -54,6 +54,18 @@ def test_halves_of_surrogate_pairs_are_no_text(config, where):
         validate(config)
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        config_with("text.vectors", "a\0b"),
+        config_with("tasks", ({"name": "a", "files": {"train": "a\0b"}},)),
+    ],
+)
+def test_the_character_nul_is_refused(config):
+    with pytest.raises(ConfigError, match="without the character NUL, which"):
+        validate(config)
+
+
 def test_names_of_fields_are_strings():
     with pytest.raises(ConfigError, match="must be strings, got 3"):
         plain_values.plain("", {"a": {3: 1}})

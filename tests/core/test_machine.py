@@ -28,6 +28,12 @@ def test_share_of_memory(tmp_path):
     assert machine.memory_share(meminfo, meminfo, "none") == 0.0
 
 
+def test_free_memory(tmp_path):
+    _, meminfo, _ = files(tmp_path)
+    assert machine.free_memory(meminfo) == 3000 * 1024
+    assert machine.free_memory("none") == float("inf")
+
+
 def test_this_process_has_taken_some():
     known = os.path.exists("/proc/self/status")
     assert (machine.memory_share() > 0) == known

@@ -114,6 +114,15 @@ def test_packed_files_are_unpacked(run, files):
         predict.main(runner.parse(predict.PROGRAM, argv))
 
 
+def test_the_input_is_not_overwritten(run, files, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(files.source)
+    for output in (files.source, link):
+        with pytest.raises(ConfigError, match="is the input, which would be"):
+            files.call(b"good\n", "--task=books", f"--output={output}")
+        assert files.source.read_bytes() == b"good\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -315,6 +315,18 @@ def test_layers_are_registered():
         assert keras.saving.get_registered_object(name) is layer
 
 
+def test_a_weight_beyond_the_free_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(base.machine, "free_memory", lambda: 1e6)
+    monkeypatch.setattr(base, "_LARGE", 1000)
+    layer = base.StackedLayer(name="any")
+    layer.add("small", 300, 400)
+    rule = r"kernel of any, \[2, 300, 400\], takes 0.0 GB .* 0.0 GB are free"
+    with pytest.raises(MemoryError, match=rule):
+        layer.add("kernel", 300, 400, stack=(2,))
+    monkeypatch.setattr(base, "_LARGE", 1 << 26)
+    layer.add("kernel", 300, 400, stack=(2,))
+
+
 @pytest.mark.parametrize("name", ["glorot", "normal"])
 def test_weights_that_are_drawn_in_parts_are_those_of_one_draw(
     name, monkeypatch

@@ -143,6 +143,9 @@ def test_a_budget_counts_the_cells_of_all_axes():
     assert batch_sizes([[8, 40, 16], [12, 100, 32]], 64, 640).tolist() == [8, 4]
     with pytest.raises(ConfigError, match="144 tokens .* got 143"):
         batch_sizes([[12, 100, 32]], 64, 143)
+    for sizes in ((2**20 + 1, 0), (64, 64 * 2**20 + 1), (2**62, 0)):
+        with pytest.raises(ConfigError, match="must be at most [0-9,]+, got "):
+            batch_sizes([[8, 40, 16], [12, 100, 32]], *sizes)
     plan = make_plan(tokens_per_batch=BUDGET)
     expected = [BUDGET // sum(box) for box in BOXES]
     expected = [size // 8 * 8 if size > 8 else size for size in expected]

@@ -281,6 +281,18 @@ def test_each_language_has_its_words(tmp_path):
     assert limited.target_sizes == {"de": 5, "fr": 5}
 
 
+@pytest.mark.parametrize(
+    ("fields", "warns"),
+    [({}, True), ({"min_count": 2}, False), ({"max_size": 9}, False)],
+)
+def test_an_unknown_word_that_is_never_trained_is_told(
+    tmp_path, caplog, fields, warns
+):
+    task = task_of(tmp_path, "en-de", ["a b a"] * 3, ["c d"] * 3)
+    build_text([task], TEXT | fields)
+    assert caplog.text.count("the vector of unknown words is never") == warns
+
+
 def test_tokenizers_by_language(tmp_path):
     sources = ["the old house .", "the house is old !"] * 3
     targets = ["das alte Haus .", "das Haus ist alt !"] * 3

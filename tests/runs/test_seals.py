@@ -57,6 +57,49 @@ def test_a_changed_file_is_named(copied, toy_files, tmp_path, name, change):
         training_run.train(other, str(tmp_path / "other"))
 
 
+@pytest.mark.parametrize(
+    ("part", "field", "value"),
+    [
+        ("model", "scheme", {"name": "lstm", "units": 5, "pooling": "max"}),
+        ("text", "max_length", 2),
+    ],
+)
+def test_a_changed_field_of_the_model_is_told(
+    copied, toy_files, part, field, value
+):
+    path = copied / "config.json"
+    config = json.loads(path.read_text())
+    config[part][field] = value
+    path.write_text(json.dumps(config))
+    rule = "config.json: model or text has changed"
+    with pytest.raises(RunError, match=rule):
+        mtl_tf.load(str(copied))
+    with pytest.raises(RunError, match=rule):
+        training_run.train(corpus.config(toy_files, epochs=9), str(copied))
+
+
+def test_other_fields_and_folders_of_files_may_change(copied):
+    path = copied / "config.json"
+    config = json.loads(path.read_text())
+    config["training"]["clip_norm"] = 3.0
+    config["text"]["vectors"] = "elsewhere/" + config["text"]["vectors"]
+    path.write_text(json.dumps(config, indent=None))
+    assert mtl_tf.load(str(copied)).tasks
+
+
+def test_a_longer_training_seals_its_config_again(toy_files, tmp_path):
+    run = RunDirectory(str(tmp_path / "run"))
+    training_run.train(corpus.config(toy_files, epochs=1), run.path)
+    # As an older version would have left it: fewer fields.
+    config = json.loads((tmp_path / "run/config.json").read_text())
+    del config["model"]["word_dropout"]
+    (tmp_path / "run/config.json").write_text(json.dumps(config))
+    seals.seal_config(run)
+    training_run.train(corpus.config(toy_files, epochs=2), run.path)
+    assert "word_dropout" in run.read("config.json")["model"]
+    assert mtl_tf.load(run.path).tasks
+
+
 def test_what_nothing_depends_on_may_change(copied):
     for name in ("results.md", "metrics.jsonl"):
         (copied / name).write_text("anything")

@@ -81,6 +81,11 @@ def test_a_label_that_may_be_misspelt_is_told(tmp_path):
         ('{"text": "a", "labels": [true]}', DataError, "must be a list of"),
         ('{"text": "a", "labels": ["x", "w"]}', DataError, "unknown label 'w'"),
         ('{"text": "a"}', DataError, "no key 'labels'"),
+        (
+            r'{"text": "a", "labels": ["x", "w\ud800"]}',
+            DataError,
+            r"in the label 'w\\ud800', half of a surrogate pair \(\\ud800\)",
+        ),
     ],
 )
 def test_wrong_lines(tmp_path, line, error, message):

@@ -235,6 +235,14 @@ def test_a_question_needs_no_context(untrained, capsys):
     assert told.count("is empty") == 1 and "the question is empty" in told
 
 
+@pytest.mark.parametrize("least", [1, 2])
+def test_an_unknown_word_that_is_never_trained_is_told(tmp_path, caplog, least):
+    chosen = questions.config([])["text"] | {"min_count": least}
+    systems.of_type(NAME).build_text([task_of(tmp_path, LINE, LINE)], chosen)
+    told = caplog.text.count("the vector of unknown words is never trained")
+    assert told == (least == 1)
+
+
 def test_an_empty_question_asks_for_no_context(untrained, capsys):
     source = io.BytesIO(b" \nwho?\nit was Ann\n")
     output = io.BytesIO()

@@ -111,6 +111,19 @@ def test_half_a_surrogate_pair_does_not_stop_us(tmp_path):
     assert "1 row with half a surrogate pair" in warning
 
 
+def test_half_a_surrogate_pair_in_a_label_is_an_error(tmp_path):
+    path = tmp_path / "train.jsonl"
+    path.write_bytes(
+        b'{"text": "a", "label": 0}\n{"text": "b", "label": "x\\ude00"}\n'
+    )
+    layout = Layout("jsonl", {"text": "text", "label": "label"}, header=False)
+    source = TextFileSource(
+        {"train": [str(path)]}, {"train": layout}, ClassTarget()
+    )
+    with pytest.raises(DataError, match=r"jsonl:2: in the label 'x\\ude00', h"):
+        source.size("train")
+
+
 def test_a_file_is_read_when_its_split_is_asked_for(source_of, tmp_path):
     source = source_of(labels=["0", "1"], train="0\ta\n1\tb\n", test="oops")
     assert source.size("train") == 2

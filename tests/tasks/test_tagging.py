@@ -243,6 +243,10 @@ def test_tokens_that_would_be_their_own_tags(
         ({"tokens": "a", "tags": ["O"]}, "'tokens' must be a list of strings"),
         ({"tokens": [""], "tags": ["O"]}, "of strings that are not empty"),
         ({"tokens": ["a"], "tags": [True]}, "'tags' must be a list"),
+        (
+            {"tokens": ["a"], "tags": ["B-\ud800"]},
+            r"jsonl:1: in the tag 'B-\\ud800', half of a surrogate pair",
+        ),
     ],
 )
 def test_wrong_json(tmp_path, value, message):

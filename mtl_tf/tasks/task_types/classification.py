@@ -18,6 +18,7 @@ from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import (
     TextTarget,
     UnknownLabel,
+    label_name,
     whole_number,
 )
 from mtl_tf.tasks.text_task_type import TextTaskType
@@ -61,7 +62,7 @@ class ClassTarget(TextTarget):
             )
         if isinstance(value, bool):
             value = json.dumps(value)
-        label = str(value).strip()
+        label = label_name(value)
         if not label:
             raise ValueError("the label is empty")
         return SKIP if label in self._skipped else label

@@ -16,6 +16,7 @@ from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import (
     TextTarget,
     UnknownLabel,
+    label_name,
     whole_number,
 )
 from mtl_tf.tasks.text_task_type import TextTaskType
@@ -56,7 +57,7 @@ class LabelSet(TextTarget):
                 f"with {self._separator!r} between them, found "
                 f"{json.dumps(value)}"
             )
-        labels = (str(label).strip() for label in value)
+        labels = map(label_name, value)
         return tuple(dict.fromkeys(label for label in labels if label))
 
     def collect(self, values: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

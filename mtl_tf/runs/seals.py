@@ -123,7 +123,12 @@ def has(run: RunDirectory, name: str) -> bool:
 
 
 def seal_config(run: RunDirectory) -> None:
-    """Records the digest of the config's fields that weights depend on."""
+    """Records the digest of the config's fields that weights depend on.
+
+    A directory of prepared data alone, as that of a baseline, has no config.
+    """
+    if not run.has(_CONFIG):
+        return
     known = digests.read(run.file(FILE)) if run.has(FILE) else {}
     run.write(FILE, known | {_OF_FIELDS: _of_config(run)})
 

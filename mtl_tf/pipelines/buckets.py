@@ -236,15 +236,18 @@ def extend_boundaries(boundaries: Boundaries, longest: Any) -> list:
     """Doubles the last boundary until every text up to `longest` fits.
 
     Texts to score may be longer than all training texts. Doubling keeps the
-    number of new shapes small.
+    number of new shapes small. Only the axes on which a text does not fit are
+    doubled: with many unknown words, a question's context is not longer.
 
     Args:
-        boundaries: lengths, or pairs of lengths.
-        longest: the largest length; for pairs, that of each side.
+        boundaries: lengths, or lists of lengths.
+        longest: the largest length; for lists, that of each axis.
     """
     boundaries = list(boundaries)
     while np.any(np.less(boundaries[-1], longest)):
-        boundaries.append((2 * np.asarray(boundaries[-1])).tolist())
+        last = np.asarray(boundaries[-1])
+        longer = np.where(last < longest, 2 * last, last)
+        boundaries.append(longer.tolist())
     return boundaries
 
 

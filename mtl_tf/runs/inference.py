@@ -1,6 +1,7 @@
 """Runs a trained model over texts and whole splits."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,7 @@ from mtl_tf.runs import task_types
 # saves. A process that scores a split once rarely has as many; training scores
 # its validation splits again and again.
 _MANY = 8192
-#: The value of `compile_from` for models in training.
-MANY_IN_TRAINING = 256
+_MANY_IN_TRAINING = 256
 
 # The most cells of a batch if every token costs time, also padding. In batches
 # of 64 texts, most cells were padding (docs/results/speed.md, "Pretrained
@@ -30,6 +30,18 @@ CHOICES = ("choice_loss", "choice_scores")
 
 # The prefix of a model's diagnostics in the result of `Predictor.predict`.
 DIAGNOSTICS = "diagnostics/"
+
+
+def compile_in_training(config: Mapping[str, Any]) -> float:
+    """The `compile_from` of a `Predictor` in training.
+
+    Validation is compiled only where training is, too, in few shapes.
+
+    Args:
+        config: the run's config.
+    """
+    compiles = config["training"]["jit"] and config["pipeline"]["static_shapes"]
+    return _MANY_IN_TRAINING if compiles else math.inf
 
 
 class Predictor:
@@ -54,7 +66,7 @@ class Predictor:
         boundaries: Sequence[Any],
         axes: Sequence[str],
         decoder: Any = None,
-        compile_from: int = _MANY,
+        compile_from: float = _MANY,
     ):
         self.model = model
         self.compile_from = compile_from
@@ -83,7 +95,6 @@ class Predictor:
         task_index: int,
         batch_size: int,
         texts: Sequence[str] = (),
-        trim: bool = False,
         choices: bool = False,
     ) -> dict[str, np.ndarray | list[np.ndarray]]:
         """The model's outputs for every example of a split, in its order.
@@ -94,8 +105,6 @@ class Predictor:
             batch_size: examples at a time; it does not change the result.
             texts: the examples' texts, if decoding needs them; see
                 `PredictionType.decode`.
-            trim: pad few examples to the longest of a batch, not to their
-                bucket; models without `static_shapes` always do.
             choices: also return the outputs for each of a model's choices.
 
         Returns:
@@ -120,7 +129,8 @@ class Predictor:
             batch_size,
             self.boundaries[task_index],
             self.axes,
-            trim=tight or (trim and not jit),
+            # Only what is compiled has to have few shapes.
+            trim=tight or not jit,
             cells=_FEW_CELLS if tight else EVALUATED_CELLS,
         )
         results: dict[str, np.ndarray] = {}

@@ -226,7 +226,6 @@ class Run:
             self._reader(task)(examples, task["name"]),
             self.task_index(task["name"]),
             batch_size,
-            trim=True,
         )
         return task_types.of(task["type"]).decided(task, outputs)
 

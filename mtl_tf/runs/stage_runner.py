@@ -18,7 +18,7 @@ from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import run_weights, systems
-from mtl_tf.runs.inference import MANY_IN_TRAINING, Predictor
+from mtl_tf.runs.inference import Predictor, compile_in_training
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.recording import Recorder
 from mtl_tf.runs.run_data import RunData
@@ -107,7 +107,7 @@ class StageRunner:
             [of_task(data.boundaries, task.name) for task in data.tasks],
             data.axes,
             self._decoder(**self.system.quick_decoding()),
-            MANY_IN_TRAINING,
+            compile_in_training(config),
         )
 
     def _decoder(self, **changes: Any) -> Any:

@@ -104,7 +104,9 @@ def test_boxes_by_hand():
     given = [[8, 40, 16], [12, 100, 32]]
     assert buckets.make_boundaries(given, LENGTHS, axes=AXES) == given
     longer = buckets.extend_boundaries(given, [12, 101, 3])
-    assert longer == [*given, [24, 200, 64]]
+    assert longer == [*given, [12, 200, 32]]
+    longer = buckets.extend_boundaries(given, [12, 100, 120])
+    assert longer == [*given, [12, 100, 64], [12, 100, 128]]
     with pytest.raises(ConfigError) as error:
         buckets.make_boundaries([[8, 40, 16]], LENGTHS, axes=AXES)
     longest = LENGTHS.max(axis=0)

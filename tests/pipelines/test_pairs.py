@@ -96,7 +96,7 @@ def test_pair_boundaries_by_hand():
     assert buckets.make_boundaries([20, 60], LENGTHS)[1] == [60, 60]
     given = buckets.make_boundaries([[20, 20], [30, 50]], LENGTHS)
     assert given == [[20, 20], [30, 50]]
-    assert buckets.extend_boundaries(given, [31, 9]) == [*given, [60, 100]]
+    assert buckets.extend_boundaries(given, [31, 9]) == [*given, [60, 50]]
     boxes = [[8, 8], [8, 12], [16, 24]]
     assert buckets.of_axes(boxes, [0]) == [8, 16]
     assert buckets.of_axes(boxes, [1]) == [8, 12, 24]

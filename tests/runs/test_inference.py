@@ -26,14 +26,26 @@ class Sums:
         return {"scores": tf.cast(sums, tf.float32)[..., None]}
 
 
-@pytest.mark.parametrize("count", [20, 300])
+def config_with(jit, static_shapes):
+    pipeline = {"static_shapes": static_shapes}
+    return {"training": {"jit": jit}, "pipeline": pipeline}
+
+
+IN_TRAINING = {
+    "compile_from": inference.compile_in_training(config_with(True, True))
+}
+
+
+@pytest.mark.parametrize("count", [256, 300])
 def test_models_without_static_shapes_read_little_padding(monkeypatch, count):
     split = random_split("books", count, 500)
     sums = [split.columns["tokens"][row].sum() for row in range(count)]
     shapes = {}
     for static in (True, False):
         model = Sums(static)
-        run = inference.Predictor(model, ["classification"], [BOUNDARIES], ())
+        run = inference.Predictor(
+            model, ["classification"], [BOUNDARIES], (), **IN_TRAINING
+        )
         # Traced once for several shapes, it would not show each.
         monkeypatch.setattr(run, "_plain", run._forward)
         monkeypatch.setattr(run, "_compiled", run._forward)
@@ -50,8 +62,8 @@ def test_models_without_static_shapes_read_little_padding(monkeypatch, count):
     ("count", "options", "is_compiled"),
     [
         (300, {}, False),
-        (300, {"compile_from": inference.MANY_IN_TRAINING}, True),
-        (200, {"compile_from": inference.MANY_IN_TRAINING}, False),
+        (300, IN_TRAINING, True),
+        (200, IN_TRAINING, False),
     ],
 )
 def test_recurrences_are_compiled_for_many_examples(
@@ -72,3 +84,19 @@ def test_recurrences_are_compiled_for_many_examples(
     monkeypatch.setattr(run, "_compiled", forward)
     assert len(run.predict(split, 0, 64)["scores"]) == count
     assert found == {is_compiled}
+
+
+@pytest.mark.parametrize(("jit", "static"), [(False, True), (True, False)])
+def test_validation_is_not_compiled_where_training_is_not(jit, static):
+    config = config_with(jit, static)
+    assert inference.compile_in_training(config) == np.inf
+
+
+def test_what_is_not_compiled_is_padded_to_the_longest_of_a_batch(monkeypatch):
+    split, model = random_split("books", 64, 500), Sums(True)
+    run = inference.Predictor(model, ["classification"], [BOUNDARIES], ())
+    monkeypatch.setattr(run, "_plain", run._forward)
+    scores = run.predict(split, 0, 1)["scores"]
+    assert [t for _, t in model.shapes] == sorted(np.maximum(split.lengths, 1))
+    sums = [split.columns["tokens"][row].sum() for row in range(64)]
+    np.testing.assert_allclose(scores[:, 0], sums, rtol=1e-6)

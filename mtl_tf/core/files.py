@@ -66,6 +66,11 @@ def replacing(path: str) -> Iterator[str]:
                 os.fsync(written.fileno())
             os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, path)
+        except OSError as error:
+            # A full disk does not say which file it has no room for.
+            if error.filename is None:
+                error.filename = path
+            raise
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)

@@ -13,10 +13,11 @@ from typing import Any
 from mtl_tf.datasets.json_values import JsonValue, read_plain_json
 from mtl_tf.datasets.sources import head_of
 
-# Texts and numbers may stand before the articles, such as a version.
+# Texts and numbers may stand before the articles, such as a version; a line of
+# JSON that is a question may have any other field.
 _START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*\{\s*"
-    rb'(?:"[^"\\]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|[^\s",{}\[\]]+)\s*,\s*)*'
+    rb'(?:"(?!(?:question|context|answers?)")[^"\\]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|[^\s",{}\[\]]+)\s*,\s*)*'
     rb'"data"\s*:\s*\[\s*(?:[{\]]|\Z)'
 )
 

@@ -107,13 +107,26 @@ def generated_weights(
         if "forward/meta_vector" in trace.inspect:
             values = change(trace)
             known = values[np.isfinite(values)]
-            high = float(known.max()) if known.size else 1.0
+            high, unit = _scale_of_changes(known)
             title = f"{trace.label}: change of the generated matrices (eq. 23)"
-            unit = "mean relative change"
             heats.append(Heat(title, values, tuple(rows), unit, (0.0, high)))
     if not heats:
         raise ConfigError(_without(traces, "generated weights", "meta_lstm"))
     return _panel(traces, heats)
+
+
+def _scale_of_changes(values: np.ndarray) -> tuple[float, str]:
+    """The value of the top colour, and the name of the scale.
+
+    A weight near 0 can make one change a thousand times the others, which
+    would then have one colour.
+    """
+    if not values.size:
+        return 1.0, "mean relative change"
+    high = float(np.percentile(values, 90))
+    if values.max() <= 3 * high:
+        return float(values.max()), "mean relative change"
+    return high, f"mean relative change; top colour: {high:.2g} or more"
 
 
 def _panel(traces: Sequence[Trace], heats: Sequence[Heat]) -> Panel:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -188,6 +189,8 @@ def _write(figure: Any, target: Any, form: str, page: Page) -> None:
     """Writes a figure to a path or a stream."""
     from matplotlib.text import Text
 
+    # Of fonts that become part of a PDF.
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
     for text in figure.findobj(Text):
         text.set_parse_math(False)
     # Without the date: the same figure is the same file.

@@ -168,6 +168,14 @@ class BatchPlan:
         if self._joint:
             self._fill(plan, np.arange(stop - start), start, self._joint)
             return plan
+        if plan.tasks.min(initial=0) < 0 or plan.tasks.max(initial=0) >= len(
+            self._orders
+        ):
+            raise ConfigError(
+                f"pipeline.mixing: in steps {start} to {stop - 1}, the tasks "
+                f"must be numbers from 0 to {len(self._orders) - 1}, got "
+                f"{plan.tasks.min()} to {plan.tasks.max()}"
+            )
         before = self.mixing.counts(start)
         for task in np.unique(plan.tasks):
             steps = np.flatnonzero(plan.tasks[:, 0] == task)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, digests
 from mtl_tf.core.errors import DataError
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.vocabulary_building import (
@@ -122,17 +122,35 @@ def _texts(task: Any, split: str, answers: bool) -> Iterable[tf.Tensor]:
 def _count(
     tasks: Iterable[Any], split: str, tokenizer: Tokenizer, length: int
 ) -> collections.Counter[str]:
-    """How often each token occurs; answers count only in training splits."""
+    """How often each token occurs; answers count only in training splits.
+
+    A context counts once, however many questions are about it. All its words
+    would otherwise be known, and no model would learn to copy unknown ones.
+    """
     counts: collections.Counter[str] = collections.Counter()
     for task in tasks:
         if split not in task.splits:
             continue
+        contexts: set[str] = set()
         for name, texts in _batches(task, split, split == "train"):
+            if name == CONTEXT:
+                texts = _new(texts, contexts)
             tokens = tokenizer(texts)
             if name != ANSWER and length:
                 tokens = tokens[:, :length]
             counts.update(Vocabulary.count([tokens]))
     return counts
+
+
+def _new(texts: tf.Tensor, known: set[str]) -> tf.Tensor:
+    """The texts, string [n], that are not known; they are known afterwards."""
+    new = []
+    for text in texts.numpy():
+        # Shorter than the contexts of a large corpus.
+        if (digest := digests.of_bytes(text)) not in known:
+            known.add(digest)
+            new.append(text)
+    return tf.constant(new, tf.string)
 
 
 def _batches(

@@ -29,14 +29,15 @@ def check_sizes(text_config: Mapping[str, Any]) -> None:
 
 
 def warn_of_unknown_word(text_config: Mapping[str, Any]) -> None:
-    """Warns if no word of training texts is unknown.
+    """Warns if the vocabulary has every word of the texts that it is made of.
 
     For models that do not replace words by the unknown one in training.
     """
     if text_config["min_count"] == 1 and not text_config["max_size"]:
         logging.warning(
-            "text.min_count is 1: no word of the training texts is unknown, so "
-            "the vector of unknown words is never trained; with 2 it is"
+            "text.min_count is 1: no word of the texts that the vocabulary is "
+            "made of is unknown, so they do not train the vector of unknown "
+            "words; with 2 they do"
         )
 
 

@@ -296,6 +296,7 @@ def _is_verbose(values: flags.FlagValues) -> bool:
 def _main(program: Program, values: flags.FlagValues) -> int:
     """Runs the main function, and turns exceptions into a status."""
     console.set_up(verbose=_is_verbose(values))
+    quiet.repeat_lost_interrupts()
     with _user_errors_exit(program, _is_verbose(values)):
         if program.takes_config:
             # Before TensorFlow's import, which takes seconds.
@@ -343,7 +344,7 @@ def _user_errors_exit(
     except Exception as error:
         if stop := _stop_behind(error):
             _leave(128 + stop.signal_number, f"{program.name}: {stop}")
-        reason = machine_error(error)
+        reason = machine_error(error) or _told_in_graph(error)
         if not reason and not verbose:
             reason = own_functions.complaint(error)
             reason += " (--verbosity=0 shows the traceback)" if reason else ""
@@ -360,6 +361,14 @@ def _stop_behind(error: Exception) -> Interrupted | None:
     while behind is not None and not isinstance(behind, Interrupted):
         behind = behind.__cause__ or behind.__context__
     return behind
+
+
+def _told_in_graph(error: Exception) -> str:
+    """The message of an error of ours that a TensorFlow graph passes on."""
+    if not type(error).__module__.startswith("tensorflow"):
+        return ""
+    found = re.search(r"\b(?:Config|Data|Run)Error: (.+)", str(error))
+    return found[1] if found else ""
 
 
 def _end_after(seconds: float, status: int) -> None:

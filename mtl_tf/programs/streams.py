@@ -75,8 +75,14 @@ def check_apart(source: str, output: str) -> None:
     Raises:
         ConfigError: both are the same file.
     """
-    are_files = os.path.isfile(output) and os.path.isfile(source)
-    if are_files and os.path.samefile(source, output):
+    read: str | int = source
+    if source == "-":
+        try:  # Standard input may be a file, too.
+            read = sys.stdin.fileno()
+        except (AttributeError, OSError, ValueError):
+            return
+    are_files = os.path.isfile(output) and os.path.isfile(read)
+    if are_files and os.path.samefile(read, output):
         raise ConfigError(
             f"--output: {output} is the input, which would be lost: name "
             "another file"

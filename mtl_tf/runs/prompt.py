@@ -109,7 +109,9 @@ class _Prompt:
 
     def refuses(self, text: str) -> bool:
         """Whether a required one of the fields so far is empty; remarks it."""
-        empty = self._empty(text) if self.form == PEOPLE else ""
+        # To a program, every line is an example.
+        for_people = self.form in (PEOPLE, "text")
+        empty = self._empty(text) if for_people else ""
         if empty:
             _remark(f"{empty} is empty: there is nothing to predict from\n")
         return bool(empty)

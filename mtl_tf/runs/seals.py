@@ -5,10 +5,11 @@ matched by position, and the files with these names can be edited, as can the
 fields of the config that say what the model computes with the weights.
 """
 
+import contextlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from absl import logging
@@ -133,9 +134,18 @@ def seal_config(run: RunDirectory) -> None:
     run.write(FILE, known | {_OF_FIELDS: _of_config(run)})
 
 
-def renew_config(run: RunDirectory) -> None:
-    """Records the digest again, if there is one, of a config written anew."""
+@contextlib.contextmanager
+def config_renewed(run: RunDirectory) -> Iterator[None]:
+    """Records the digest again of a config that the block may write anew.
+
+    A run that is killed in between has none until it continues: its files may
+    have moved, and the old digest would refuse it for good.
+    """
     if has(run, _OF_FIELDS):
+        known = digests.read(run.file(FILE))
+        run.write(FILE, {n: known[n] for n in known if n != _OF_FIELDS})
+    yield
+    if run.has(FILE):
         seal_config(run)
 
 

@@ -163,10 +163,10 @@ def _train(
                 tasks = run_data.tasks_of(config, session.directories)
                 _check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
-            else:
+            elif run.has_trained():
                 seals.check_config(run)
-            run.claim(config)
-            seals.renew_config(run)
+            with seals.config_renewed(run):
+                run.claim(config)
             if config["train_separately"]:  # otherwise its data are loaded
                 seals.note_code(run, config)
             return run.has("results.json")

@@ -170,8 +170,9 @@ class QuestionFileSource(StreamedSource):
         ]
         return _Example(
             **texts,
-            # The first answer is learnt, so the order stays.
-            answers=list(dict.fromkeys(answers)),
+            # The first answer is learnt, so the order stays. Without any, the
+            # question is unanswerable.
+            answers=list(dict.fromkeys(answers)) or [""],
             scoring=_scoring(location, more.get("scoring")),
             line=line,
             place=location,
@@ -182,14 +183,12 @@ class QuestionFileSource(StreamedSource):
     def _answers(
         self, location: str, record: Mapping[str, Any], key: str
     ) -> list[str]:
-        """The right answers in a field; "" alone if it has an empty list."""
+        """The right answers in a field, none if it has an empty list."""
         value = self._value(location, record, key)
         texts = value
         if isinstance(value, Mapping) and isinstance(value.get("text"), list):
             # The form of SQuAD datasets.
             texts = value["text"]
-        if texts == []:
-            texts = [""]
         answers = [texts] if isinstance(texts, str) else texts
         if isinstance(answers, list):
             # The form of the questions in a SQuAD file.

@@ -170,6 +170,11 @@ def _own_optimizer(
     place: str, options: Mapping[str, Any], learning_rate: Any
 ) -> keras.optimizers.Optimizer:
     cls = own_functions.load_class(place, keras.optimizers.Optimizer)
+    if cls.update_step is keras.optimizers.Optimizer.update_step:
+        raise ConfigError(
+            f"the optimizer {place} needs a method update_step(gradient, "
+            "variable, learning_rate), see keras.optimizers.Optimizer"
+        )
     # Other config fields set these, for every optimizer.
     reserved = ("learning_rate", "name", *_OF_ALL)
     known = own_functions.keywords(cls, reserved)

@@ -68,6 +68,14 @@ def test_replacing_keeps_the_old_file_when_the_block_raises(tmp_path):
     assert os.listdir(tmp_path) == ["a.json"]
 
 
+def test_a_full_disk_names_the_file(tmp_path):
+    path = str(tmp_path / "x.png")
+    with pytest.raises(OSError) as told:
+        with files.replacing(path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+    assert told.value.filename == path
+
+
 def test_replacing_survives_kill_9_in_the_middle(tmp_path):
     path = tmp_path / "a.json"
     path.write_text("old")

@@ -78,6 +78,15 @@ def test_generated_weights_are_scaled_by_what_there_is():
     token_figure.token_figure([panel])
 
 
+def test_one_great_change_does_not_hide_the_others():
+    values = np.array([[np.nan, *np.linspace(1.0, 2.0, 19), 1100.0]])
+    one = trace(tokens=21, gates=("forward/meta_vector",))
+    panel = panels.generated_weights([one], lambda trace: values, ("gate",))
+    (heat,) = panel.heats
+    assert 1.5 < heat.limits[1] < 2.5
+    assert "top colour" in heat.unit
+
+
 PAGES = [
     DEFAULT,
     Page(width=3.3, font_size=8),

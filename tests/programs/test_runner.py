@@ -37,6 +37,13 @@ def main(values):
     if what == "wait":
         print("ready", flush=True)
         time.sleep(60)
+    if what == "finalizer":
+        class Slow:
+            def __del__(self):
+                print("ready", flush=True)
+                time.sleep(60)
+        Slow()
+        time.sleep(60)
     if what == "many":
         for number in range(1_000_000):
             print(number)
@@ -230,11 +237,12 @@ def test_a_required_flag_is_explained():
     assert err.startswith("error: --model_dir is missing: folder of a trained")
 
 
-def test_ctrl_c_is_130_without_traceback(toy):
+@pytest.mark.parametrize("what", ["wait", "finalizer"])
+def test_ctrl_c_is_130_without_traceback(toy, what):
     # What a shell starts in the background ignores Ctrl-C, and so would this.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        process = start(toy, "--do=wait")
+        process = start(toy, f"--do={what}")
     finally:
         signal.signal(signal.SIGINT, before)
     assert process.stdout.readline() == b"ready\n"
@@ -259,6 +267,20 @@ def test_a_signal_while_a_graph_is_traced_is_told_as_one(capsys):
     program = runner.Program("toy", "Traces.", main, lambda values: None)
     status, _, err = run(capsys, program)
     assert (status, err) == (143, "toy: stopped while tracing\n")
+
+
+def test_an_error_that_a_graph_passes_on_is_one_line(capsys):
+    import tensorflow as tf
+
+    def main(values):
+        def wrong():
+            raise ConfigError("tasks must be numbers from 0 to 3")
+
+        tf.function(lambda: tf.numpy_function(wrong, [], tf.int32))()
+
+    program = runner.Program("toy", "Fails.", main, lambda values: None)
+    status, _, err = run(capsys, program)
+    assert (status, err) == (1, "error: tasks must be numbers from 0 to 3\n")
 
 
 def test_closed_pipe_is_quiet(toy):

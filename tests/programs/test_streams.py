@@ -71,6 +71,16 @@ def test_output_to_a_folder(tmp_path):
             pass
 
 
+def test_standard_input_is_not_overwritten(tmp_path, monkeypatch):
+    path = tmp_path / "both"
+    path.write_text("good\n")
+    with open(path) as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        streams.check_apart("-", str(tmp_path / "other"))
+        with pytest.raises(ConfigError, match="is the input, which would be"):
+            streams.check_apart("-", str(path))
+
+
 def test_numbers_that_json_has_not(tmp_path):
     path = tmp_path / "out"
     streams.write_json(str(path), {"scores": [1.0, float("-inf")]})

@@ -87,17 +87,70 @@ def test_other_fields_and_folders_of_files_may_change(copied):
     assert mtl_tf.load(str(copied)).tasks
 
 
-def test_a_longer_training_seals_its_config_again(toy_files, tmp_path):
+@pytest.fixture
+def of_an_older_version(toy_files, tmp_path):
+    """The directory of a run whose config has fewer fields than today's."""
     run = RunDirectory(str(tmp_path / "run"))
     training_run.train(corpus.config(toy_files, epochs=1), run.path)
-    # As an older version would have left it: fewer fields.
-    config = json.loads((tmp_path / "run/config.json").read_text())
+    config = run.read("config.json")
     del config["model"]["word_dropout"]
-    (tmp_path / "run/config.json").write_text(json.dumps(config))
+    run.write("config.json", config)
     seals.seal_config(run)
+    return run
+
+
+def killed_after(function):
+    def killed(*arguments):
+        function(*arguments)
+        raise KeyboardInterrupt
+
+    return killed
+
+
+def test_a_longer_training_seals_its_config_again(
+    toy_files, of_an_older_version
+):
+    run = of_an_older_version
     training_run.train(corpus.config(toy_files, epochs=2), run.path)
     assert "word_dropout" in run.read("config.json")["model"]
     assert mtl_tf.load(run.path).tasks
+
+
+def test_a_run_killed_when_its_config_was_written_continues(
+    toy_files, of_an_older_version, monkeypatch
+):
+    run, config = of_an_older_version, corpus.config(toy_files, epochs=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, "claim", killed_after(RunDirectory.claim))
+        with pytest.raises(KeyboardInterrupt):
+            training_run.train(config, run.path)
+    assert "word_dropout" in run.read("config.json")["model"]
+    training_run.train(config, run.path)
+    assert mtl_tf.load(run.path).tasks
+    edited = run.read("config.json")
+    edited["model"]["word_dropout"] = 0.5
+    run.write("config.json", edited)
+    with pytest.raises(RunError, match="has changed"):
+        mtl_tf.load(run.path)
+
+
+def test_preparations_with_another_config_are_made_anew(
+    toy_files, tmp_path, monkeypatch
+):
+    """Without weights there is nothing that an edited config could spoil."""
+    run, config = (
+        RunDirectory(str(tmp_path)),
+        corpus.config(toy_files, epochs=1),
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(seals, "seal_config", killed_after(seals.seal_config))
+        with pytest.raises(KeyboardInterrupt):
+            training_run.train(config, run.path)
+    edited = run.read("config.json")
+    edited["model"]["word_dropout"] = 0.5
+    run.write("config.json", edited)
+    training_run.train(config, run.path)
+    assert run.read("config.json")["model"]["word_dropout"] != 0.5
 
 
 def test_what_nothing_depends_on_may_change(copied):

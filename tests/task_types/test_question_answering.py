@@ -33,8 +33,8 @@ from tests.task_types.question_files import LINE, NAME, entry_of, task_of
 # Numbers
 
 
-def build_text(tmp_path, *lines):
-    chosen = questions.config([])["text"] | {"min_count": 1}
+def build_text(tmp_path, *lines, min_count=1):
+    chosen = questions.config([])["text"] | {"min_count": min_count}
     task = task_of(tmp_path, *lines)
     return systems.of_type(NAME).build_text([task], chosen), task
 
@@ -92,6 +92,14 @@ def test_long_answers_are_not_trained_on(tmp_path):
     assert kept.columns["answer"].lengths.tolist() == [2]
     with pytest.raises(DataError, match="none of its 2 training examples"):
         question_texts.for_training(split, {**limits, "max_length": 1})
+
+
+def test_words_of_a_context_count_once_for_all_its_questions(tmp_path):
+    """So that training has unknown words to copy."""
+    other = {**LINE, "context": "it is Bob"}
+    text, _ = build_text(tmp_path, LINE, LINE, LINE, other, min_count=2)
+    words = [*["who", "it", "ann"], "?▁"]
+    assert sorted(text.vocabulary.tokens[4:]) == sorted(words)
 
 
 def test_what_it_has_no_use_for_is_refused():
@@ -239,14 +247,15 @@ def test_a_question_needs_no_context(untrained, capsys):
 def test_an_unknown_word_that_is_never_trained_is_told(tmp_path, caplog, least):
     chosen = questions.config([])["text"] | {"min_count": least}
     systems.of_type(NAME).build_text([task_of(tmp_path, LINE, LINE)], chosen)
-    told = caplog.text.count("the vector of unknown words is never trained")
+    told = caplog.text.count("they do not train the vector of unknown")
     assert told == (least == 1)
 
 
-def test_an_empty_question_asks_for_no_context(untrained, capsys):
+@pytest.mark.parametrize("form", [prompt.PEOPLE, "text"])
+def test_an_empty_question_asks_for_no_context(untrained, capsys, form):
     source = io.BytesIO(b" \nwho?\nit was Ann\n")
     output = io.BytesIO()
-    prompt.interact(untrained, "behind", source, output)
+    prompt.interact(untrained, "behind", source, output, form)
     assert output.getvalue().count(b"\n") == 1
     told = capsys.readouterr().err
     assert told.count("context> ") == 1 and "the question is empty" in told
@@ -373,7 +382,8 @@ def test_a_labelled_file_is_scored(untrained, tmp_path):
 def test_a_run_starts_from_the_words_that_both_know(tmp_path, untrained):
     """Figure 4 of McCann et al. (2018): fine-tuning on a new task."""
     line = {"question": "key who?", "context": "w3 new", "answer": "w1"}
-    config = questions.config([entry_of(tmp_path, line, line)])
+    other = {**line, "context": "new w3"}
+    config = questions.config([entry_of(tmp_path, line, other)])
     config["model"]["answering"] |= {"units": 8, "feed_forward": 6}
     directory, _ = random_runs.write_weights(tmp_path / "run", config)
     run = mtl_tf.load(directory.path)

@@ -77,6 +77,8 @@ def test_answers_may_have_the_form_of_squad(tmp_path, several):
         ({"answer": []}, ""),
         ({"answer": None, "answers": ["Sue"]}, "Sue"),
         ({"answer": "Sue", "answers": None, "scoring": None}, "Sue"),
+        ({"answer": "Sue", "answers": []}, "Sue"),
+        ({"answer": "Sue", "answers": {"text": []}}, "Sue"),
     ],
 )
 def test_empty_lists_and_null(tmp_path, fields, expected):
@@ -99,6 +101,14 @@ TWO = [
     {"question": "who?", "answers": [{"text": "Ann", "answer_start": 7}] * 2},
     {"question": "why?", "answers": [], "is_impossible": True},
 ]
+
+
+@pytest.mark.parametrize("data", [[], [{"x": 1}]])
+def test_lines_may_have_a_field_called_data(tmp_path, data):
+    lines = [{**LINE, "data": data}, {"id": 1, **LINE, "data": data}]
+    task = task_of(tmp_path, *lines)
+    one, two = task.dataset("train").as_numpy_iterator()
+    assert one["answer"] == two["answer"] == b"Ann"
 
 
 @pytest.mark.parametrize("indent", [None, 1])

@@ -94,6 +94,7 @@ def test_its_weight_decay_leaves_the_rows_of_other_tasks():
             "no option 'clipnorm'",
         ),
         ({"name": "mine.py:stairs"}, "must be a class of .*Optimizer"),
+        ({"name": "keras.optimizers:Optimizer"}, "needs a method update_step"),
     ],
 )
 def test_wrong_optimizers(config, message):

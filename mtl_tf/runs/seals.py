@@ -141,10 +141,15 @@ def config_renewed(run: RunDirectory) -> Iterator[None]:
     A run that is killed in between has none until it continues: its files may
     have moved, and the old digest would refuse it for good.
     """
-    if has(run, _OF_FIELDS):
-        known = digests.read(run.file(FILE))
+    known = digests.read(run.file(FILE)) if run.has(FILE) else {}
+    if _OF_FIELDS in known:
         run.write(FILE, {n: known[n] for n in known if n != _OF_FIELDS})
-    yield
+    try:
+        yield
+    except Exception:  # The config was refused, and is as it was.
+        if known:
+            run.write(FILE, known)
+        raise
     if run.has(FILE):
         seal_config(run)
 

@@ -78,6 +78,15 @@ def test_a_changed_field_of_the_model_is_told(
         training_run.train(corpus.config(toy_files, epochs=9), str(copied))
 
 
+def test_a_refused_config_leaves_the_digests(copied, toy_files):
+    before = (copied / "digests.json").read_text()
+    other = corpus.config(toy_files)
+    other["model"]["word_dropout"] = 0.5
+    with pytest.raises(RunError, match="holds a run with another config"):
+        training_run.train(other, str(copied))
+    assert (copied / "digests.json").read_text() == before
+
+
 def test_other_fields_and_folders_of_files_may_change(copied):
     path = copied / "config.json"
     config = json.loads(path.read_text())

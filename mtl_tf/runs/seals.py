@@ -147,7 +147,7 @@ def config_renewed(run: RunDirectory) -> Iterator[None]:
     try:
         yield
     except Exception:  # The config was refused, and is as it was.
-        if known:
+        if run.has(FILE):
             run.write(FILE, known)
         raise
     if run.has(FILE):

@@ -168,13 +168,12 @@ class BatchPlan:
         if self._joint:
             self._fill(plan, np.arange(stop - start), start, self._joint)
             return plan
-        if plan.tasks.min(initial=0) < 0 or plan.tasks.max(initial=0) >= len(
-            self._orders
-        ):
+        last = len(self._orders) - 1
+        wrong = plan.tasks[(plan.tasks < 0) | (plan.tasks > last)]
+        if wrong.size:
             raise ConfigError(
-                f"pipeline.mixing: in steps {start} to {stop - 1}, the tasks "
-                f"must be numbers from 0 to {len(self._orders) - 1}, got "
-                f"{plan.tasks.min()} to {plan.tasks.max()}"
+                f"pipeline.mixing: in steps {start} to {stop - 1}, tasks must "
+                f"be numbers from 0 to {last}, got {wrong[0]}"
             )
         before = self.mixing.counts(start)
         for task in np.unique(plan.tasks):

@@ -5,6 +5,8 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.mixing import make_mixing
+from mtl_tf.pipelines.plan import BatchPlan
+from tests.pipelines.helpers import random_split
 
 CODE = """
 import numpy as np
@@ -37,6 +39,10 @@ class Beyond(First):
 class Relative(First):
     def tasks(self, start, stop):
         return super().tasks(0, stop - start)
+
+class Later(First):
+    def tasks(self, start, stop):
+        return super().tasks(start, stop) + (stop > 60)
 
 class Taskless(TaskMixing):
     pass
@@ -94,6 +100,15 @@ def test_phases_may_have_it():
 def test_wrong_ones(name, message):
     with pytest.raises(ConfigError, match=message):
         make_mixing({"name": f"mine.py:{name}"}, [5, 5], 0)
+
+
+def test_wrong_tasks_of_later_steps():
+    splits = [random_split(name, 20, 9) for name in ("a", "b")]
+    plan = BatchPlan(splits, 4, [16], {"name": "mine.py:Later"}, 0)
+    assert plan.steps(50, 60).tasks.max() == 1
+    message = "in steps 50 to 60, tasks must be numbers from 0 to 1, got 2"
+    with pytest.raises(ConfigError, match=message):
+        plan.steps(50, 61)
 
 
 def test_an_unknown_option():

@@ -17,7 +17,8 @@ from mtl_tf.datasets.sources import head_of
 # JSON that is a question may have any other field.
 _START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*\{\s*"
-    rb'(?:"(?!(?:question|context|answers?)")[^"\\]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|[^\s",{}\[\]]+)\s*,\s*)*'
+    rb'(?:"(?!(?:question|context|answers?)")[^"\\]*"\s*:\s*'
+    rb'(?:"(?:[^"\\]|\\.)*"|[^\s",{}\[\]]+)\s*,\s*)*'
     rb'"data"\s*:\s*\[\s*(?:[{\]]|\Z)'
 )
 

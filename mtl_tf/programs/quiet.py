@@ -1,4 +1,4 @@
-"""TensorFlow and Python without output of their own."""
+"""Imports TensorFlow without its own output."""
 
 import contextlib
 import glob
@@ -6,16 +6,11 @@ import importlib
 import logging
 import os
 import re
-import signal
 import sys
-import threading
-from typing import Any
 
 from mtl_tf.core import standard_error
 
 _PACKAGE = "mtl_tf"
-# Until a Ctrl-C is repeated.
-_SECONDS = 0.05
 _PLAIN = re.compile(r"calls to <function ([\w.]+) at 0x")
 
 
@@ -36,25 +31,6 @@ def expect_traces() -> None:
     packages' functions remain.
     """
     logging.getLogger("tensorflow").addFilter(_is_news)
-
-
-def repeat_lost_interrupts() -> None:
-    """Repeats a Ctrl-C that came while Python finalized an object.
-
-    Python prints and forgets exceptions in finalizers.
-    """
-    before = sys.unraisablehook
-
-    def hook(told: Any) -> None:
-        if told.exc_type is not KeyboardInterrupt:
-            before(told)
-            return
-        # From here, it would be forgotten again.
-        again = threading.Timer(_SECONDS, os.kill, (os.getpid(), signal.SIGINT))
-        again.daemon = True
-        again.start()
-
-    sys.unraisablehook = hook
 
 
 def _is_news(record: logging.LogRecord) -> bool:

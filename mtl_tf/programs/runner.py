@@ -47,6 +47,7 @@ from mtl_tf.programs import (
     config_argument,
     config_files,
     console,
+    lost_interrupts,
     quiet,
     usage,
 )
@@ -296,7 +297,7 @@ def _is_verbose(values: flags.FlagValues) -> bool:
 def _main(program: Program, values: flags.FlagValues) -> int:
     """Runs the main function, and turns exceptions into a status."""
     console.set_up(verbose=_is_verbose(values))
-    quiet.repeat_lost_interrupts()
+    lost_interrupts.repeat()
     with _user_errors_exit(program, _is_verbose(values)):
         if program.takes_config:
             # Before TensorFlow's import, which takes seconds.

@@ -39,7 +39,7 @@ def get_config(row: str = "mqan") -> config_dict.ConfigDict:
         squad | {"long_contexts": "left_out"},
         "decanlp_multi30k/en-de",
         "decanlp/cnn_dailymail",
-        _divided("multi_nli", "decanlp_multi_nli", "validation_matched", "em"),
+        _divided("multinli", "decanlp_multi_nli", "validation_matched", "em"),
         "decanlp/sst",
         _divided("qa_srl", "qa_srl/bank2", "validation", "nf1"),
         "decanlp/woz",
@@ -52,7 +52,7 @@ def get_config(row: str = "mqan") -> config_dict.ConfigDict:
         "squad": 0.7,
         "en-de": 0.7,
         "wikisql": 0.7,
-        "multi_nli": 0.3,
+        "multinli": 0.3,
         "cnn_dailymail": 0.3,
         "mwsc": 0.3,
     }

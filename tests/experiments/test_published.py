@@ -8,6 +8,7 @@ import pytest
 from mtl_tf.experiments import published
 from mtl_tf.experiments.published import TABLES
 from mtl_tf.programs import config_files
+from mtl_tf.tasks.groups import GROUPS
 
 RUN_ROWS = [
     (table.name, row.name)
@@ -140,3 +141,16 @@ def test_every_row_that_is_run_has_a_config(table, name):
     if row.column != published.BASELINE:
         single = row.column == published.SINGLE
         assert config.train_separately is single
+
+
+def test_parts_of_decanlp_count_in_the_decascore():
+    """A task counts by its name: another name of a corpus would not."""
+    ten = {
+        member.dataset.partition("/")[0]: name
+        for name, member in GROUPS["decanlp"].members.items()
+    }
+    parts = config_files.load("decanlp_parts").tasks
+    own = [part for part in parts if not isinstance(part, str)]
+    assert len(own) == 4
+    for part in own:
+        assert part["name"] == ten[part["dataset"].partition("/")[0]]

@@ -5,8 +5,10 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.layers import recurrence
-from mtl_tf.runs import inference
+from mtl_tf.runs import inference, stage_runner
 from tests.pipelines.helpers import random_split
+from tests.runs.helpers import train
+from tests.system import corpus
 
 BOUNDARIES = (64, 128, 256, 512)
 
@@ -90,6 +92,24 @@ def test_recurrences_are_compiled_for_many_examples(
 def test_validation_is_not_compiled_where_training_is_not(jit, static):
     config = config_with(jit, static)
     assert inference.compile_in_training(config) == np.inf
+
+
+def test_training_says_from_where_its_validation_is_compiled(
+    toy_files, tmp_path, monkeypatch
+):
+    made = []
+
+    class Noted(inference.Predictor):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(stage_runner, "Predictor", Noted)
+    config = corpus.quick(toy_files, epochs=1, steps_per_epoch=2)
+    train(config, str(tmp_path / "run"))
+    (predictor,) = made
+    # Compiled nowhere; what scores a finished run compiles many examples.
+    assert predictor.compile_from == np.inf
 
 
 def test_what_is_not_compiled_is_padded_to_the_longest_of_a_batch(monkeypatch):

@@ -14,8 +14,9 @@ from mtl_tf.core import random
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.corpus_builder import CorpusBuilder
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LabelledText, LineFile
-from mtl_tf.datasets.sources import corpus_directory, identify
+from mtl_tf.datasets.sources import identify
 
 _PART = 10  # one in ten
 
@@ -24,16 +25,14 @@ class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
     """Builds `train` and `test` from one file per class.
 
     Attributes:
-        CORPUS: the name of the corpus's folder.
+        CORPUS: the name of the corpus.
         FILES: class name to official file name.
-        FOLDER: the optional folder of the unpacked archive.
         SENTENCES: the number of lines of a released file.
     """
 
     VERSION = tfds.core.Version("1.0.0")
     CORPUS: str
     FILES: Mapping[str, str]
-    FOLDER = ""
     SENTENCES: int
 
     @classmethod
@@ -44,11 +43,9 @@ class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
             DataError: there is no such folder.
         """
         del config
-        directory = corpus_directory(manual_dir, cls.CORPUS)
-        inner = os.path.join(directory, cls.FOLDER)
-        if os.path.isdir(inner):
-            directory = inner
         names = cls.FILES.values()
+        holds = [[name] for name in names]
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         return {name: os.path.join(directory, name) for name in names}
 
     def _info(self) -> tfds.core.DatasetInfo:

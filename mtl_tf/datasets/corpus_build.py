@@ -14,6 +14,7 @@ from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.core.version import __version__
 from mtl_tf.datasets.beam import Beam
 from mtl_tf.datasets.build_lock import waiting_lock
+from mtl_tf.datasets.corpus_folders import packed
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sources import Fingerprint, check_fingerprint, fingerprint
 
@@ -88,6 +89,20 @@ class CorpusBuild:
     def _fingerprint(self) -> Fingerprint | None:
         if self._class.MANUAL_DOWNLOAD_INSTRUCTIONS and not self._manual_dir:
             return None
+        try:
+            return self._present()
+        except MissingData as error:
+            names = self._class.FOLDERS
+            archives = names and packed(self._manual_dir, names)
+            if not archives:
+                raise
+            raise MissingData(
+                f"{error}. If an archive holds them, unpack it first: "
+                + ", ".join(archives)
+            )
+
+    def _present(self) -> Fingerprint:
+        """The fingerprint of the files in the folder of the user's choice."""
         paths = self._class.source_files(self._config or "", self._manual_dir)
         if paths and not any(map(os.path.exists, paths.values())):
             raise MissingData(

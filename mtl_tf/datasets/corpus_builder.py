@@ -35,10 +35,15 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
     that they generate from 0.
 
     Attributes:
+        FOLDERS: the possible names of the folder of the corpus's files, the
+            best first.
+        LAYOUT: where the files may be in a folder of another name.
         parts_directory: the folder of complete parts until the build exists; ""
             for none. Its name must identify the parts.
     """
 
+    FOLDERS: Sequence[str] = ()
+    LAYOUT: Sequence[str] = ()
     parts_directory = ""
 
     def missing_parts(self, manual_dir: str) -> int:

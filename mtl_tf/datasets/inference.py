@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.json_values import JsonValue, read_json, read_json_lines
 from mtl_tf.datasets.lines import LineFile, Oddities, count, short
 from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.question_builders import (
     QuestionAnswerBuilder,
     Reading,
-    find_directory,
+    absent,
     present_files,
 )
 from mtl_tf.datasets.sources import identify
@@ -23,6 +24,7 @@ from mtl_tf.datasets.sources import identify
 LABELS = ("entailment", "neutral", "contradiction")
 # The label of pairs on which annotators did not agree.
 NO_LABEL = "-"
+_LAST = ["label1", "gold_label"]
 _COLUMNS = ("pairID", "sentence1", "sentence2", "gold_label")
 
 
@@ -40,15 +42,11 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
     """Builds pairs of sentences from any layout of their releases.
 
     Attributes:
-        CORPUS: the name of the corpus.
-        FOLDERS: possible names of its folder.
         NAMES: possible file names of each split. If several exist, the largest
             file is taken.
         COUNTS: the labelled pairs in the released files.
     """
 
-    CORPUS: str
-    FOLDERS: Sequence[str]
     NAMES: Mapping[str, Sequence[str]]
     COUNTS: Mapping[str, int]
 
@@ -68,8 +66,10 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
         Raises:
             DataError: a file differs from the released form.
         """
-        splits, sources, warnings = {}, {}, []
-        for split, (path, left_out) in self._find(manual_dir).items():
+        splits, sources = {}, {}
+        found = self._find(manual_dir)
+        warnings = absent(self.NAMES, found)
+        for split, (path, left_out) in found.items():
             file = LineFile(path)
             if left_out:
                 file.warn(f"taken for {split}, and not {', '.join(left_out)}")
@@ -81,15 +81,25 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
     @classmethod
     def _find(cls, manual_dir: str) -> dict[str, tuple[str, list[str]]]:
         """The file of each split, and the names of files not taken."""
-        directory = find_directory(manual_dir, cls.FOLDERS)
-        present = present_files(cls.CORPUS, directory, cls.NAMES)
+        holds = list(cls.NAMES.values())
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
+        present = present_files(cls.FOLDERS[0], directory, cls.NAMES)
         best_of = {}
         for split, paths in present.items():
             # `max` returns the first of equal ones.
             best = max(paths, key=os.path.getsize)
-            smaller = [os.path.basename(p) for p in paths if p != best]
+            # An archive may have the same pairs in several forms.
+            smaller = [
+                os.path.basename(path)
+                for path in paths
+                if _stem(path) != _stem(best)
+            ]
             best_of[split] = best, smaller
         return best_of
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(path.removesuffix(".gz"))[0]
 
 
 def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
@@ -150,7 +160,9 @@ def _json_lines(file: LineFile) -> Iterator[Pair]:
 def _columns(file: LineFile) -> Iterator[Pair]:
     """The columns of the authors' txt files and of GLUE's tsv files.
 
-    Quotes have no special meaning there.
+    Quotes have no special meaning there. In GLUE's train.tsv of SNLI, some rows
+    have the labels of five annotators where the header has label1, so the gold
+    label is their last field.
     """
     header = file.lines[0].split("\t")
     missing = [name for name in _COLUMNS if name not in header]
@@ -165,12 +177,22 @@ def _columns(file: LineFile) -> Iterator[Pair]:
         if not line.strip():
             continue
         cells = line.split("\t")
+        if len(cells) > len(header) and _ends_in_labels(header, cells):
+            cells = [*cells[: len(header) - 1], cells[-1]]
         if not max(places) < len(cells) <= len(header):
             raise DataError(
                 f"{file.path}:{number}: {count(len(cells), 'field')}; the "
                 f"header has {len(header)}: {short(line)}"
             )
         yield _pair([cells[i] for i in places], f"{file.path}:{number}")
+
+
+def _ends_in_labels(header: Sequence[str], cells: Sequence[str]) -> bool:
+    """Whether all fields from label1 on are labels: no sentence has a tab."""
+    labels = (*LABELS, NO_LABEL, "")
+    return header[-2:] == _LAST and all(
+        cell.strip() in labels for cell in cells[len(header) - 2 :]
+    )
 
 
 def _one_json(file: LineFile) -> Iterator[Pair]:

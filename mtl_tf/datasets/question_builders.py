@@ -1,7 +1,7 @@
 """The base class of question answering builders, and look-up of files."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import tensorflow_datasets as tfds
@@ -9,10 +9,11 @@ import tensorflow_datasets as tfds
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import question_answers, sentiment
 from mtl_tf.datasets.corpus_builder import CorpusBuilder
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LineFile, count
 from mtl_tf.datasets.parallel import packed_or_not
 from mtl_tf.datasets.question_answers import QuestionAnswer
-from mtl_tf.datasets.sources import Fingerprint, corpus_directory, identify
+from mtl_tf.datasets.sources import Fingerprint, identify
 
 
 class Reading(NamedTuple):
@@ -38,18 +39,15 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
     Any other corpus defines its own `source_files` and `read`.
 
     Attributes:
-        CORPUS: the name of the corpus, and of its folder.
-        FOLDERS: other possible names of the corpus's folder.
-        LAYOUT: possible places of the files in it, "" for the folder itself.
         FILES: the file names of each split.
+        PREFERRED: of several folders with such files, the name of the one that
+            is taken.
         COUNTS: the numbers of examples of the released corpus, by split.
     """
 
     VERSION = tfds.core.Version("1.0.0")
-    CORPUS = ""
-    FOLDERS: Sequence[str] = ()
-    LAYOUT: Sequence[str] = ("",)
     FILES: Mapping[str, Sequence[str]] = {}
+    PREFERRED = ""
     COUNTS: Mapping[str, int] = {}
 
     @classmethod
@@ -77,21 +75,23 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
             DataError: there is no such folder.
         """
         names = cls.files_of(config)
-        best: dict[str, list[str]] = {}
-        most = -1
-        for directory in cls._directories(manual_dir):
-            paths = {
-                split: [cls._path(directory, name) for name in parts]
-                for split, parts in names.items()
-            }
-            present = {
-                split: parts
-                for split, parts in paths.items()
-                if any(map(os.path.isfile, parts))
-            }
-            if len(present) > most:
-                most, best = len(present), present or paths
-        return best
+        directory = corpus_directory(
+            manual_dir,
+            cls.FOLDERS,
+            [list(map(cls._pattern, parts)) for parts in names.values()],
+            cls.LAYOUT,
+            cls.PREFERRED,
+        )
+        paths = {
+            split: [cls._path(directory, name) for name in parts]
+            for split, parts in names.items()
+        }
+        present = {
+            split: parts
+            for split, parts in paths.items()
+            if any(map(os.path.isfile, parts))
+        }
+        return present or paths
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
@@ -117,11 +117,7 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
             for file in files:
                 sources[file.name] = identify(file.content)
                 warnings += file.warnings
-        for split, names in self.files_of(config).items():
-            if split not in paths:
-                warnings.append(
-                    f"there is no {names[0]}: the build has no {split}"
-                )
+        warnings += absent(self.files_of(config), paths)
         splits = self.divide(parts, warnings)
         for split, rows in splits.items():
             number = sum(1 for _ in rows)
@@ -154,12 +150,9 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
         return parts
 
     @classmethod
-    def _directories(cls, manual_dir: str) -> Iterator[str]:
-        """The folders that may have the files, the likeliest first."""
-        for name in (cls.CORPUS, *cls.FOLDERS):
-            directory = corpus_directory(manual_dir, name)
-            for inner in cls.LAYOUT:
-                yield os.path.join(directory, inner) if inner else directory
+    def _pattern(cls, name: str) -> str:
+        """The pattern of the names that a file may have."""
+        return name
 
     @classmethod
     def _path(cls, directory: str, name: str) -> str:
@@ -196,24 +189,20 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
             )
 
 
-def find_directory(manual_dir: str, names: Sequence[str]) -> str:
-    """The folder of a corpus whose folder may have several names.
+def absent(
+    names: Mapping[str, Iterable[str]], present: Collection[str]
+) -> list[str]:
+    """Warnings of the splits whose files are not there.
 
     Args:
-        manual_dir: the parent of the corpora's folders, or the corpus's own
-            folder.
-        names: the folder's possible names, the best first.
-
-    Raises:
-        DataError: `manual_dir` is not a readable folder.
+        names: the possible file names of each split.
+        present: the splits that have files.
     """
-    directory = manual_dir
-    # Twice, as an archive's folder may be inside another named like it.
-    for _ in range(2):
-        root = os.path.abspath(os.path.expanduser(directory))
-        inner = (n for n in names if os.path.isdir(os.path.join(root, n)))
-        directory = corpus_directory(root, next(inner, names[0]))
-    return directory
+    return [
+        f"there is no {next(iter(files))}: the build has no {split}"
+        for split, files in names.items()
+        if split not in present
+    ]
 
 
 def present_files(

@@ -1,4 +1,4 @@
-"""Finds a corpus's official files, and fingerprints their contents.
+"""Reads a corpus's official files, and fingerprints their contents.
 
 TFDS reuses a build as long as its folder exists, even if its source files have
 changed. So a build records the fingerprint of its source files, and
@@ -28,31 +28,6 @@ _MARKS = {
 }
 _START = 1024
 _PART = 1 << 20
-
-
-def corpus_directory(manual_dir: str, corpus: str) -> str:
-    """The folder with the official files of `corpus`.
-
-    Args:
-        manual_dir: the parent of the corpora's folders, or the corpus's own
-            folder.
-        corpus: the name of the corpus, such as "fdu_mtl".
-
-    Raises:
-        DataError: `manual_dir` is not a readable folder.
-    """
-    manual_dir = os.path.abspath(os.path.expanduser(manual_dir))
-    inner = os.path.join(manual_dir, corpus)
-    directory = inner if os.path.isdir(inner) else manual_dir
-    try:
-        os.listdir(directory)
-    except OSError as error:
-        raise DataError(
-            f"cannot read the data folder {directory}: {error.strerror}; "
-            f"--manual_dir (or MTL_TF_MANUAL_DIR) names the folder that holds "
-            f"{corpus}/, or {corpus} itself"
-        )
-    return directory
 
 
 def read_file(path: str) -> bytes:

@@ -68,6 +68,38 @@ def test_the_lists_of_the_two_papers(tmp_path):
     assert sizes(builder) == {"train": 1, "test": 1}
 
 
+def test_lists_beside_each_papers_stories(tmp_path):
+    """As the archives of the stories' authors have them."""
+    manual = tmp_path / "m" / "cnn_dailymail"
+    for paper, address in (("cnn", "a"), ("dailymail", "b")):
+        story(manual, address, folder=f"{paper}/{paper}/stories")
+        lists = manual / paper
+        write(lists, "wayback_training_urls.txt", f"{address}\n")
+    builder = build(tmp_path, tmp_path / "m")
+    assert sizes(builder) == {"train": 2}
+    assert "without a story" not in warnings(builder)
+
+
+def test_the_kind_of_lists_with_most_splits_is_taken_each_once(tmp_path):
+    manual = tmp_path / "m"
+    for address in "abc":
+        story(manual, address)
+    write(manual, "cnn-dailymail-master/url_lists/all_test.txt", "a\n")
+    for part, address in zip(("training", "validation", "test"), "abc"):
+        for folder in ("cnn", "url_lists"):
+            name = f"cnn_wayback_{part}_urls.txt"
+            write(manual / folder, name, f"{address}\n")
+    builder = build(tmp_path, manual)
+    assert sizes(builder) == {"train": 1, "validation": 1, "test": 1}
+    assert "without a story" not in warnings(builder)
+    shutil.rmtree(manual / "cnn-dailymail-master")
+    write(manual, "url_lists/all_test.txt", "a\n")
+    for path in manual.glob("*/cnn_wayback*"):
+        path.unlink()
+    found = warnings(build(tmp_path, manual))
+    assert "there is no all_train.txt: the build has no train" in found
+
+
 def test_without_lists_the_hash_divides(tmp_path):
     manual, other = tmp_path / "m", tmp_path / "n"
     for i in range(41):
@@ -80,9 +112,9 @@ def test_without_lists_the_hash_divides(tmp_path):
         for row in rows(builder, split)
     ]
     assert len(set(names)) == 41
-    assert "no lists of addresses are there, divided by hash" in (
-        warnings(builder)
-    )
+    found = warnings(builder)
+    assert "no lists of addresses (all_train.txt, all_val.txt, all" in found
+    assert "divided by hash: no scores to compare with published" in found
     shutil.copytree(manual / "cnn_stories", other)
     again = building.prepare(NAME, str(tmp_path / "e"), str(other))
     assert rows(again, "test") == rows(builder, "test")
@@ -117,7 +149,7 @@ def test_a_changed_story_is_built_anew(tmp_path):
 def test_missing_and_wrong_files(tmp_path):
     manual = tmp_path / "m"
     manual.mkdir()
-    with pytest.raises(MissingData, match=r"no \*.story in .*cnn/stories"):
+    with pytest.raises(MissingData, match=r"no \*.story in .*cnn_stories"):
         build(tmp_path, manual)
     story(manual, "a", "No highlight\n")
     with pytest.raises(DataError, match="no story has a summary"):

@@ -53,6 +53,20 @@ def build(tmp_path, manual):
     return building.prepare("imdb", str(tmp_path / "data"), str(manual))
 
 
+@pytest.mark.parametrize("folder", ["imdb", "imdb/aclImdb_v1", "aclImdb_v1"])
+def test_the_unpacked_folder_is_found(tmp_path, folder):
+    write(tmp_path / "m" / folder)
+    assert rows(build(tmp_path, tmp_path / "m"), "test") == TEST
+
+
+def test_an_archive_whose_outer_layer_a_browser_unpacked(tmp_path):
+    write(tmp_path / "w")
+    (tmp_path / "m").mkdir()
+    with tarfile.open(tmp_path / "m/aclImdb_v1.tar", "w") as file:
+        file.add(tmp_path / "w/aclImdb", "aclImdb")
+    assert rows(build(tmp_path, tmp_path / "m"), "test") == TEST
+
+
 class ImdbTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = Builder
     SPLITS = {"train": 3, "test": 2}

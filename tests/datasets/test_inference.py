@@ -98,6 +98,32 @@ def test_of_several_layouts_the_largest_is_taken(tmp_path):
     )
 
 
+def test_an_archive_may_have_the_same_pairs_in_two_forms(tmp_path):
+    manual = write(tmp_path / "m", "multinli_1.0_train.txt", official_columns())
+    write(manual, "multinli_1.0_train.jsonl", json_lines())
+    builder = building.prepare("decanlp_multi_nli", str(tmp_path / "d"), manual)
+    found = warnings(builder)
+    assert "taken for" not in found
+    for split in ("validation_matched", "validation_mismatched"):
+        assert f"the build has no {split}" in found
+
+
+def test_gold_labels_of_glue_are_the_last_field(tmp_path):
+    """Rows with five annotators have more fields than the header."""
+    header = "index\tpairID\tsentence1\tsentence2\tlabel1\tgold_label\n"
+    five = "1\ta\tOne.\tTwo.\tneutral\tneutral\tentailment\tneutral\t\t"
+    text = header + "0\tz\tYes.\tNo.\tneutral\tcontradiction\n"
+    manual = write(tmp_path / "m", "train.tsv", f"{text}{five}entailment\n")
+    builder = building.prepare("decanlp_snli", str(tmp_path / "d"), manual)
+    found = [row[3] for row in rows(builder, "train")]
+    assert found == ["contradiction", "entailment"]
+    # A tab within a sentence: its parts would be taken for both.
+    shifted = "1\ta\tO\tne.\tTwo.\tneutral\tneutral\n"
+    write(manual, "train.tsv", text + shifted)
+    with pytest.raises(DataError, match="train.tsv:3: 7 fields; the header "):
+        building.prepare("decanlp_snli", str(tmp_path / "e"), manual)
+
+
 def test_packed_files_in_the_archives_folder(tmp_path):
     manual = tmp_path / "m"
     name = "mnli/multinli_1.0/multinli_1.0_train.jsonl.gz"

@@ -8,33 +8,6 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sources
 
 
-def test_directory_of_the_corpora_or_of_the_corpus(tmp_path):
-    inner = tmp_path / "fdu_mtl"
-    inner.mkdir()
-    assert sources.corpus_directory(str(tmp_path), "fdu_mtl") == str(inner)
-    assert sources.corpus_directory(str(inner), "fdu_mtl") == str(inner)
-
-
-def test_home_is_expanded(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "corpora").mkdir()
-    found = sources.corpus_directory("~/corpora", "fdu_mtl")
-    assert found == str(tmp_path / "corpora")
-
-
-def test_missing_directory(tmp_path):
-    with pytest.raises(DataError, match="nowhere: No such file.*--manual_dir"):
-        sources.corpus_directory(str(tmp_path / "nowhere"), "fdu_mtl")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_directory(tmp_path):
-    tmp_path.chmod(0)
-    with pytest.raises(DataError, match="Permission denied"):
-        sources.corpus_directory(str(tmp_path), "fdu_mtl")
-    tmp_path.chmod(0o700)
-
-
 @pytest.fixture
 def refusal():
     """What Python raises without permission, for root, who has it always."""
@@ -47,9 +20,6 @@ def refusal():
 
 def test_refused_directory(tmp_path, monkeypatch, refusal):
     monkeypatch.setattr(os, "listdir", refusal)
-    message = f"data folder {tmp_path}: Permission denied; --manual_dir"
-    with pytest.raises(DataError, match=message):
-        sources.corpus_directory(str(tmp_path), "fdu_mtl")
     with pytest.raises(DataError, match=f"{tmp_path}: Permission denied"):
         sources.fingerprint({"corpus": str(tmp_path)})
 
@@ -62,12 +32,6 @@ def test_refused_file(tmp_path, monkeypatch, refusal):
         sources.read_source(str(path))
     with pytest.raises(DataError, match=f"{path}: Permission denied"):
         sources.fingerprint({"corpus": str(tmp_path)})
-
-
-def test_a_file_as_directory(tmp_path):
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(DataError, match="Not a directory"):
-        sources.corpus_directory(str(tmp_path / "file"), "fdu_mtl")
 
 
 def test_missing_file(tmp_path):

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.datasets import building
 from mtl_tf.datasets.sst.sst_dataset_builder import FIVE, Builder
 from tests.datasets.corpora import rows
@@ -125,13 +125,34 @@ def test_csv_files(tmp_path):
     assert len(rows(build(tmp_path, "sst2", CSV), "train")) == 2
 
 
+BINARY = {
+    "train_binary_sent.csv": "label,sentence\n1,good\n0,bad\n",
+    "dev_binary_sent.csv": "label,sentence\n1,fine\n0,poor\n",
+    "test_binary_sent.csv": "label,sentence\n0,awful\n1,great\n",
+}
+
+
+def test_the_files_of_two_classes(tmp_path):
+    """Those that decaNLP's code downloads."""
+    builder = build(tmp_path, "sst2", BINARY)
+    assert rows(builder, "train") == [("good", 1), ("bad", 0)]
+    assert rows(builder, "test") == [("awful", 0), ("great", 1)]
+    found = " ".join(building.warnings_of(builder))
+    assert "train_binary_sent.csv: 3 lines; the released file has 6,921" in (
+        found
+    )
+    with pytest.raises(MissingData):
+        build(tmp_path, "sst1", BINARY)
+    with pytest.raises(DataError, match="train_bi.*:2: unknown.*2.*0 to 1"):
+        build(tmp_path, "sst2", BINARY, train=b"label,sentence\n2,good\n")
+
+
 def test_of_both_releases_the_trees_are_taken(tmp_path):
     write(tmp_path / "manual", CSV)
     write(tmp_path / "manual" / "trees", TREES)
     manual = str(tmp_path / "manual")
     builder = building.prepare("sst/sst1", str(tmp_path / "data"), manual)
-    expected = {os.path.join("trees", name) for name in TREES}
-    assert set(builder.info.metadata["sources"]) == expected
+    assert set(builder.info.metadata["sources"]) == set(TREES)
 
 
 def test_half_a_release_does_not_hide_a_whole_one(tmp_path):

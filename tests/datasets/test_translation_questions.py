@@ -108,11 +108,23 @@ def test_only_a_part_of_iwslt_and_another_pair(tmp_path):
     builder = build(tmp_path, manual, "en-cs")
     [row] = rows(builder, "train")
     assert row[1] == "What is the translation from English to Czech?"
-    assert not warnings(builder)
+    assert warnings(builder).splitlines() == [
+        f"there is no IWSLT16.TED.{name}.en-cs.en.xml: the build has no {split}"
+        for name, split in (("tst2013", "validation"), ("tst2014", "test"))
+    ]
     # A set without a translation.
     write(manual, "IWSLT16.TED.tst2015.en-de.en.xml", xml("srcset", "", ["a"]))
     with pytest.raises(MissingData, match="neither train.tags.en-de"):
         build(tmp_path, manual)
+
+
+@pytest.mark.parametrize("inner", ["en-de", "2016-01/texts/en/de/en-de"])
+def test_the_folders_of_the_archive_of_iwslt(tmp_path, inner):
+    """The whole archive has a folder of its own name."""
+    (tmp_path / "m/iwslt2016/2016-01/texts").mkdir(parents=True)
+    iwslt(tmp_path / "m/iwslt2016" / inner)
+    builder = build(tmp_path, tmp_path / "m")
+    assert sizes(builder) == {"train": 3}
 
 
 def test_wrong_files_of_iwslt(tmp_path):
@@ -154,6 +166,28 @@ def test_multi30k_as_questions(tmp_path):
     ]
     assert "1 pair with an empty text skipped" in warnings(builder)
     assert "3 lines; the released file has 29,000" in warnings(builder)
+
+
+@pytest.mark.parametrize("test_set", ["test2016", "test_2016_flickr"])
+def test_raw_captions_as_questions(tmp_path, test_set):
+    """McCann et al.'s code reads these; names of WMT, and of the authors."""
+    folder = tmp_path / "m/multi30k/data/task1/raw"
+    for part in ("train", "val", test_set, "test_2017_mscoco"):
+        write(folder, f"{part}.en.gz", f"A dog, {part}.\n")
+        write(folder, f"{part}.de.gz", f"Ein Hund, {part}.\n")
+    manual = str(tmp_path / "m")
+    builder = building.prepare(
+        "decanlp_multi30k/en-de", str(tmp_path / "d"), manual
+    )
+    names = {"train", "validation", "test_2016_flickr", "test_2017_mscoco"}
+    assert sizes(builder) == dict.fromkeys(names, 1)
+    assert rows(builder, "test_2016_flickr")[0][2:] == (
+        f"A dog, {test_set}.",
+        f"Ein Hund, {test_set}.",
+    )
+    # Its BLEU is of tokens.
+    with pytest.raises(MissingData, match="such as train.lc.norm.tok.en"):
+        building.prepare("multi30k/en-de", "", manual)
 
 
 @pytest.mark.skipif(

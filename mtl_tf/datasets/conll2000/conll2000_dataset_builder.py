@@ -6,8 +6,8 @@ from mtl_tf.core import random
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.column_files import read_sentences
 from mtl_tf.datasets.conll2000 import CONFIGS
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.sources import corpus_directory
 from mtl_tf.datasets.tagged import (
     Counts,
     Example,
@@ -21,6 +21,7 @@ _PART = 10  # one in ten
 class Builder(TaggedCorpusBuilder):
     """Builds CoNLL-2000: train, validation (drawn from train) and test."""
 
+    FOLDERS = ("conll2000", "conll-2000", "conll00")
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     COLUMNS = {"pos": 1, "chunk": 2}
     SPANS = ("chunk",)
@@ -34,8 +35,9 @@ class Builder(TaggedCorpusBuilder):
     @classmethod
     def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
         """Path of the official file of each split."""
-        directory = corpus_directory(manual_dir, "conll2000")
         release = {"train": "train.txt", "test": "test.txt"}
+        holds = [[name] for name in release.values()]
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         return choose_release(directory, [release], "conll2000")
 
     def read(self, file: LineFile):

@@ -4,8 +4,8 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.datasets.column_files import read_sentences
 from mtl_tf.datasets.conll2003 import CONFIGS
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.sources import corpus_directory
 from mtl_tf.datasets.tagged import (
     Counts,
     TaggedCorpusBuilder,
@@ -21,6 +21,7 @@ _RELEASES = (
     ("train.txt", "testa.txt", "testb.txt"),
     ("train.txt", "valid.txt", "test.txt"),
     ("train.txt", "dev.txt", "test.txt"),
+    ("train.txt", "validation.txt", "test.txt"),
 )
 
 
@@ -29,6 +30,7 @@ _RELEASES = (
 class Builder(TaggedCorpusBuilder, skip_registration=True):
     """Builds CoNLL-2003: train, validation (testa) and test (testb)."""
 
+    FOLDERS = ("conll2003", "conll-2003", "conll03")
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     COLUMNS = {"pos": 1, "chunk": 2, "ner": 3}
     SPANS = ("chunk", "ner")
@@ -47,8 +49,9 @@ class Builder(TaggedCorpusBuilder, skip_registration=True):
     @classmethod
     def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
         """Path of the official file of each split."""
-        directory = corpus_directory(manual_dir, "conll2003")
         releases = [dict(zip(_SPLITS, names)) for names in _RELEASES]
+        holds = list(zip(*_RELEASES))
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         return choose_release(directory, releases, "conll2003")
 
     def read(self, file: LineFile):

@@ -17,6 +17,7 @@ _COUNTS = {"train": 287_227, "validation": 13_368, "test": 11_490}
 class Builder(QuestionAnswerBuilder):
     """Builds CNN/DailyMail: train, validation and test."""
 
+    FOLDERS = stories.FOLDERS
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the folders cnn/stories/ and dailymail/stories/ of *.story files, as the
     official archives unpack, and the lists all_train.txt, all_val.txt and

@@ -1,5 +1,6 @@
 """The official `.story` files of CNN/DailyMail, and their splits."""
 
+import fnmatch
 import hashlib
 import os
 import re
@@ -7,39 +8,35 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from mtl_tf.core import digests
 from mtl_tf.core.errors import DataError, MissingData
+from mtl_tf.datasets import corpus_folders
 from mtl_tf.datasets.lines import LineFile, count
-from mtl_tf.datasets.question_builders import find_directory
+from mtl_tf.datasets.question_builders import absent
 from mtl_tf.datasets.sources import read_file
 
 SUFFIX = ".story"
 _CORPUS = "decanlp_cnn_dailymail"
-_NAMES = (_CORPUS, "cnn_dailymail", "cnn_dm")
-# The folders of stories, as unpacked from the two archives or redistributed.
-_STORIES = (
-    "",
-    "stories",
-    *(
-        pattern.format(paper)
-        for paper in ("cnn", "dailymail")
-        for pattern in ("{0}_stories", "{0}/stories", "{0}_stories/{0}/stories")
-    ),
+# Also of the folders of the two archives, and of a copy of the repository that
+# has the lists.
+FOLDERS = (
+    *(_CORPUS, "cnn_dailymail", "cnn_dm", "cnn-dailymail"),
+    *("cnn-dailymail-master", "cnn", "dailymail"),
+    *("cnn_stories", "dailymail_stories", "url_lists"),
 )
-# The folders and names of lists of URLs; the first one found of each kind.
-_LISTS = ("", "url_lists", "cnn", "dailymail")
-_LIST_NAMES: Sequence[Mapping[str, Sequence[str]]] = (
+_STORIES = "stories"
+# The names of the lists of URLs, by their kinds.
+# The patterns of the lists' names, by their kinds.
+_LISTS: Sequence[Mapping[str, str]] = (
     {
-        "train": ["all_train.txt"],
-        "validation": ["all_val.txt"],
-        "test": ["all_test.txt"],
+        "train": "all_train.txt",
+        "validation": "all_val.txt",
+        "test": "all_test.txt",
     },
     {
-        split: [f"{paper}_wayback_{part}_urls.txt" for paper in _LISTS[2:]]
-        for split, part in (
-            ("train", "training"),
-            ("validation", "validation"),
-            ("test", "test"),
-        )
+        "train": "*wayback_training_urls.txt",
+        "validation": "*wayback_validation_urls.txt",
+        "test": "*wayback_test_urls.txt",
     },
 )
 _HIGHLIGHT = "@highlight"
@@ -63,48 +60,58 @@ class Files(NamedTuple):
     def paths(self) -> dict[str, str]:
         """Folders and files by name, for a fingerprint."""
         lists = [path for of_split in self.lists.values() for path in of_split]
-        return self.folders | {os.path.basename(path): path for path in lists}
+        return self.folders | {_named(path): path for path in lists}
+
+
+def _named(path: str) -> str:
+    """A list's name and folder, as two papers' names may be equal."""
+    return os.path.join(*path.split(os.sep)[-2:])
 
 
 def find(manual_dir: str) -> Files:
     """Finds the folders of stories, and the lists of URLs.
 
+    Of the kinds of lists, that of most splits is taken.
+
     Raises:
         DataError: there is no such folder (`MissingData`: no story in it).
     """
-    root = find_directory(manual_dir, _NAMES)
+    root = os.path.abspath(os.path.expanduser(manual_dir))
+    # Each folder of 100,000 stories is read once.
+    names_of = {
+        path: os.listdir(path)
+        for path in corpus_folders.places(manual_dir, FOLDERS, [_STORIES])
+    }
     folders = {
-        name or "stories here": path
-        for name in _STORIES
-        if _has_stories(path := os.path.join(root, name).rstrip(os.sep))
+        os.path.relpath(path, root): path
+        for path, names in names_of.items()
+        if any(name.endswith(SUFFIX) for name in names)
     }
     if not folders:
         raise MissingData(
-            f"{_CORPUS}: no *{SUFFIX} in {root} nor in its folders "
-            f"{', '.join(filter(None, _STORIES))}: the folder given by "
-            "--manual_dir (or MTL_TF_MANUAL_DIR) must hold the unpacked "
-            "official archives"
+            f"{_CORPUS}: no *{SUFFIX} in {root}, nor in {_STORIES} or "
+            f"{', '.join(FOLDERS)} in it: the folder given by --manual_dir (or "
+            "MTL_TF_MANUAL_DIR) must hold the unpacked official archives"
         )
-    for names in _LIST_NAMES:
-        lists = {
-            split: _lists(root, list_names)
-            for split, list_names in names.items()
-        }
-        if any(lists.values()):
-            return Files(folders, {s: p for s, p in lists.items() if p})
-    return Files(folders, {})
+    kinds = [
+        {split: _matches(names_of, pattern) for split, pattern in kind.items()}
+        for kind in _LISTS
+    ]
+    best = max(kinds, key=lambda kind: sum(map(bool, kind.values())))
+    return Files(folders, {split: x for split, x in best.items() if x})
 
 
-def _has_stories(path: str) -> bool:
-    if not os.path.isdir(path):
-        return False
-    with os.scandir(path) as entries:
-        return any(entry.name.endswith(SUFFIX) for entry in entries)
+def _matches(names_of: Mapping[str, Sequence[str]], pattern: str) -> list[str]:
+    """The lists with a name, each once, although there may be copies.
 
-
-def _lists(root: str, names: Sequence[str]) -> list[str]:
-    paths = [os.path.join(root, inner, n) for n in names for inner in _LISTS]
-    return [path for path in paths if os.path.isfile(path)]
+    Those of the two papers may differ in their folders only.
+    """
+    found: dict[str, str] = {}
+    for folder, names in names_of.items():
+        for name in sorted(fnmatch.filter(names, pattern)):
+            path = os.path.join(folder, name)
+            found.setdefault(digests.of_file(path), path)
+    return list(found.values())
 
 
 def divide(files: Files) -> tuple[dict[str, list[str]], list[str]]:
@@ -148,6 +155,9 @@ def divide(files: Files) -> tuple[dict[str, list[str]], list[str]]:
             f"a story in {', '.join(files.folders.values())}, where stories "
             "must be named by the SHA-1 of their address, in hexadecimal digits"
         )
+    warnings += absent(
+        {split: [name] for split, name in _LISTS[0].items()}, files.lists
+    )
     if unlisted := len(stories) - len(taken):
         warnings.append(f"stories: {unlisted:,} in no list, left out")
     return splits, warnings
@@ -170,7 +180,10 @@ def _by_hash(
         "validation": paths[:size],
         "test": paths[size : 2 * size],
     }
-    warning = "stories: no lists of addresses are there, divided by hash"
+    warning = (
+        f"stories: no lists of addresses ({', '.join(_LISTS[0].values())}) are "
+        "there, divided by hash: no scores to compare with published ones"
+    )
     return splits, [warning]
 
 

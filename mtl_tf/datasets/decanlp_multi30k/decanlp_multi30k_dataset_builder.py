@@ -1,4 +1,6 @@
-"""Multi30k from its tokenised files, as question answering."""
+"""Multi30k, tokenised or raw, as question answering."""
+
+import os
 
 import tensorflow_datasets as tfds
 
@@ -15,7 +17,12 @@ class Builder(QuestionAnswerBuilder):
     """Builds the splits of `multi30k` as questions."""
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
-    MANUAL_DOWNLOAD_INSTRUCTIONS = multi30k.Builder.MANUAL_DOWNLOAD_INSTRUCTIONS
+    FOLDERS = multi30k.Builder.FOLDERS
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put the files of task 1, tokenised, such as train.lc.norm.tok.en, or raw,
+    such as train.en, packed (.gz) or not, into manual_dir/multi30k/ or into
+    manual_dir itself. See the README beside this builder.
+    """
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
@@ -24,7 +31,8 @@ class Builder(QuestionAnswerBuilder):
         Raises:
             DataError: as for `multi30k`.
         """
-        return multi30k.Builder.source_files(config, manual_dir)
+        pairs = _paths(config, manual_dir).values()
+        return {os.path.basename(p): p for paths in pairs for p in paths}
 
     def read(self, config: str, manual_dir: str) -> Reading:
         """The pairs of each split.
@@ -33,8 +41,7 @@ class Builder(QuestionAnswerBuilder):
             DataError: as for `multi30k`.
         """
         splits, sources, warnings = {}, {}, []
-        paths = multi30k.Builder.files_of_splits(config, manual_dir)
-        for split, pair_of_paths in paths.items():
+        for split, pair_of_paths in _paths(config, manual_dir).items():
             files = [LineFile(path) for path in pair_of_paths]
             for file in files:
                 sources[file.name] = identify(file.content)
@@ -44,3 +51,8 @@ class Builder(QuestionAnswerBuilder):
             splits[split] = cast(pairs, config, split)
             warnings += oddities
         return Reading(splits, sources, warnings)
+
+
+def _paths(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
+    """The files of each split; McCann et al.'s code reads raw ones."""
+    return multi30k.Builder.files_of_splits(config, manual_dir, raw=True)

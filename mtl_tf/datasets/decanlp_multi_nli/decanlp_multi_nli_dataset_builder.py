@@ -12,8 +12,10 @@ def _names(part: str, glue: str) -> tuple[str, ...]:
 class Builder(InferenceBuilder):
     """Builds MultiNLI: train, validation_matched, validation_mismatched."""
 
-    CORPUS = "decanlp_multi_nli"
-    FOLDERS = (CORPUS, "multi_nli", "mnli", "MNLI", "multinli", "multinli_1.0")
+    FOLDERS = (
+        *("decanlp_multi_nli", "multi_nli", "mnli"),
+        *("multinli", "multinli_1.0"),
+    )
     NAMES = {
         "train": _names("train", "train"),
         "validation_matched": _names("dev_matched", "dev_matched"),

@@ -13,8 +13,7 @@ def _names(part: str) -> tuple[str, ...]:
 class Builder(InferenceBuilder):
     """Builds SNLI: train, validation and test."""
 
-    CORPUS = "decanlp_snli"
-    FOLDERS = (CORPUS, "snli", "snli_1.0", "SNLI")
+    FOLDERS = ("decanlp_snli", "snli", "snli_1.0")
     NAMES = {
         "train": _names("train"),
         "validation": _names("dev"),

@@ -10,11 +10,12 @@ _FORM = "sst2"
 class Builder(QuestionAnswerBuilder):
     """Builds the sentences of `sst/sst2` as questions."""
 
+    FOLDERS = sst.Builder.FOLDERS
     MANUAL_DOWNLOAD_INSTRUCTIONS = sst.Builder.MANUAL_DOWNLOAD_INSTRUCTIONS
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """The paths of the available release, by path within the folder.
+        """The paths of the available release, by file name.
 
         Raises:
             DataError: as for `sst`.

@@ -6,10 +6,10 @@ import os
 import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.europarl import CONFIGS
 from mtl_tf.datasets.parallel import ParallelCorpusBuilder, packed_or_not
 from mtl_tf.datasets.parallel_lines import TextPair
-from mtl_tf.datasets.sources import corpus_directory
 
 _MOST = 2000  # pairs of a drawn split, approximately
 _SHARE = 0.05  # largest share of the corpus for a drawn split
@@ -19,6 +19,7 @@ _LEAST = 40
 class Builder(ParallelCorpusBuilder):
     """Builds a pair of Europarl: train, validation and test."""
 
+    FOLDERS = ("europarl", "europarl-v7", "training-parallel-europarl-v7")
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the aligned files of the pairs that you want, such as
@@ -36,15 +37,15 @@ class Builder(ParallelCorpusBuilder):
         Raises:
             DataError: there is no such folder.
         """
-        directory = corpus_directory(manual_dir, "europarl")
-        source, target = pair.split("-")
-        foreign = target if source == "en" else source
-
-        def path(language: str) -> str:
-            name = f"europarl-v7.{foreign}-en.{language}"
-            return packed_or_not(os.path.join(directory, name))
-
-        return {"all": (path(source), path(target))}
+        languages = pair.split("-")
+        (foreign,) = {*languages} - {"en"}
+        names = [f"europarl-v7.{foreign}-en.{x}" for x in languages]
+        holds = [[name] for name in names]
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
+        source, target = (
+            packed_or_not(os.path.join(directory, name)) for name in names
+        )
+        return {"all": (source, target)}
 
     def divide(
         self, parts: dict[str, list[TextPair]]

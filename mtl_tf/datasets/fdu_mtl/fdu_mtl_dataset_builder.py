@@ -7,9 +7,10 @@ import tensorflow_datasets as tfds
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.corpus_builder import CorpusBuilder
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.fdu_mtl import TASKS
 from mtl_tf.datasets.lines import LabelledText, LineFile
-from mtl_tf.datasets.sources import corpus_directory, identify
+from mtl_tf.datasets.sources import identify
 
 _LABELS = {"0": 0, "1": 1}
 
@@ -32,6 +33,7 @@ class Builder(CorpusBuilder):
     """Builds one task of FDU-MTL: train, validation, test and unlabelled."""
 
     VERSION = tfds.core.Version("1.0.0")
+    FOLDERS = ("fdu_mtl", "fdu-mtl", "mtl-dataset")
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=task) for task in TASKS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official files <task>.task.train, <task>.task.test and
@@ -46,8 +48,9 @@ class Builder(CorpusBuilder):
         Raises:
             DataError: there is no such folder.
         """
-        directory = corpus_directory(manual_dir, "fdu_mtl")
         names = [f"{task}.task.{end}" for end in ("train", "test", "unlabel")]
+        holds = [[name] for name in names]
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         return {name: os.path.join(directory, name) for name in names}
 
     def _info(self) -> tfds.core.DatasetInfo:

@@ -23,6 +23,7 @@ class Builder(CorpusBuilder):
     """Builds IMDB: train, test, and unlabelled if the files have it."""
 
     VERSION = tfds.core.Version("1.0.0")
+    FOLDERS = layout.NAMES
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official aclImdb_v1.tar.gz, or the folder aclImdb/ unpacked from it,
     into manual_dir/imdb/ or into manual_dir itself. See the README beside this
@@ -34,7 +35,7 @@ class Builder(CorpusBuilder):
         """The path of the archive, or the paths of the unpacked folders.
 
         Raises:
-            DataError: neither is there.
+            DataError: as for `layout.find`.
         """
         del config
         return layout.find(manual_dir)

@@ -3,6 +3,7 @@
 The archive and the unpacked folder give the same result.
 """
 
+import fnmatch
 import os
 import re
 import tarfile
@@ -10,14 +11,17 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.sources import corpus_directory
+from mtl_tf.core.errors import DataError, MissingData
+from mtl_tf.datasets.corpus_folders import corpus_directory
 
 ROOT = "aclImdb"
 ARCHIVE = "aclImdb_v1.tar.gz"
+NAMES = ("imdb", ROOT, "aclImdb_v1")
 FOLDERS = ("train/neg", "train/pos", "test/neg", "test/pos")
 UNLABELLED = "train/unsup"
 
+# Some browsers unpack the outer layer of what they download.
+_ARCHIVES = tuple(f"{ROOT}*.{end}" for end in ("tar.gz", "tgz", "tar"))
 _MEMBER = re.compile(r"(?:.*/)?((?:train|test)/(?:neg|pos|unsup))/([^/]+)")
 _NAME = re.compile(r"(\d+)_(\d+)\.txt")
 _RATINGS = {"neg": range(1, 5), "pos": range(7, 11), "unsup": range(0, 11)}
@@ -42,19 +46,19 @@ def find(manual_dir: str) -> dict[str, str]:
         addition, as in `aclImdb_v1_labelled.tar.gz`. A folder is preferred.
 
     Raises:
-        DataError: there is neither, or a folder is missing.
+        DataError: a folder is missing (`MissingData`: there is neither).
     """
-    directory = corpus_directory(manual_dir, "imdb")
-    for root in (os.path.join(directory, ROOT), directory):
-        if os.path.isdir(os.path.join(root, "train")):
-            return _folders(root)
+    root = corpus_directory(manual_dir, NAMES, [["train"], ["test"]])
+    if any(os.path.isdir(os.path.join(root, *x.split("/"))) for x in FOLDERS):
+        return _folders(root)
+    directory = corpus_directory(manual_dir, NAMES, [_ARCHIVES])
     archives = sorted(
         name
         for name in os.listdir(directory)
-        if name.startswith(ROOT) and name.endswith((".tar.gz", ".tgz"))
+        if any(fnmatch.fnmatch(name, pattern) for pattern in _ARCHIVES)
     )
     if not archives:
-        raise DataError(
+        raise MissingData(
             f"neither {ARCHIVE} nor {ROOT}/ is in {directory}; the folder "
             "given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold one of them"
         )
@@ -116,7 +120,7 @@ def _of_folder(folder: str, path: str) -> Iterator[_File]:
 def _of_archive(path: str) -> Iterator[_File]:
     try:
         # The streaming mode "r|gz" would accept a truncated file.
-        with tarfile.open(path, "r:gz") as archive:
+        with tarfile.open(path, "r:*") as archive:
             for member in archive:
                 match = _MEMBER.fullmatch(member.name)
                 if not match or not member.isfile() or match[2][0] == ".":

@@ -7,17 +7,18 @@ import re
 import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import MissingData
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.iwslt2016 import CONFIGS, talks
 from mtl_tf.datasets.parallel import packed_or_not
 from mtl_tf.datasets.question_builders import (
     QuestionAnswerBuilder,
     Reading,
-    find_directory,
+    absent,
 )
 from mtl_tf.datasets.sources import identify
 from mtl_tf.datasets.translation_questions import cast
 
-_NAMES = ("iwslt2016", "iwslt", "IWSLT16", "2016-01")
+_NAMES = ("iwslt2016", "iwslt", "iwslt16", "2016-01")
 # The validation and test sets of McCann et al. (2018).
 _SPLITS = {"tst2013": "validation", "tst2014": "test"}
 # The numbers of pairs in the release from English to German.
@@ -27,6 +28,7 @@ _COUNTS = {"train": 196_884, "validation": 993, "test": 1305}
 class Builder(QuestionAnswerBuilder):
     """Builds IWSLT 2016: train, validation, test and all other sets."""
 
+    FOLDERS = _NAMES
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the folder en-de/ of the official archive, which holds
@@ -52,8 +54,10 @@ class Builder(QuestionAnswerBuilder):
         Raises:
             DataError: a file differs from the released form.
         """
-        splits, sources, warnings = {}, {}, []
-        for split, paths in _find(config, manual_dir).items():
+        splits, sources = {}, {}
+        found = _find(config, manual_dir)
+        warnings = absent(_files(config), found)
+        for split, paths in found.items():
             is_train = split == "train"
             read = talks.read_tagged if is_train else talks.read_xml
             talk_pairs = read(*paths)
@@ -70,11 +74,21 @@ class Builder(QuestionAnswerBuilder):
         return Reading(splits, sources, warnings)
 
 
+def _files(config: str) -> dict[str, list[str]]:
+    """A file of each split of McCann et al."""
+    source = config.partition("-")[0]
+    tests = {
+        split: [f"IWSLT16.TED.{name}.{config}.{source}.xml"]
+        for name, split in _SPLITS.items()
+    }
+    return {"train": [f"train.tags.{config}.{source}"], **tests}
+
+
 def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
     """The paths of source and target of each available split."""
-    root = find_directory(manual_dir, _NAMES)
-    inner = os.path.join(root, config)
-    directory = inner if pathlib.Path(inner).is_dir() else root
+    holds = [[f"train.tags.{config}.*"], [f"IWSLT16.TED*.{config}.*.xml"]]
+    names = (*_NAMES, config)
+    directory = corpus_directory(manual_dir, names, holds)
     pattern = re.compile(
         rf"(IWSLT16\.(?:TED|TEDX)\.(\w+))\.{config}\.[a-z]+\.xml(?:\.gz)?"
     )

@@ -4,12 +4,12 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.kotzias_reviews import CONFIGS
 from mtl_tf.datasets.lines import LabelledText, LineFile, count, short
 from mtl_tf.datasets.question_builders import (
     QuestionAnswerBuilder,
     Reading,
-    find_directory,
     present_files,
 )
 from mtl_tf.datasets.sentiment_questions import cast
@@ -34,6 +34,7 @@ _LABELS = {"0": 0, "1": 1}
 class Builder(QuestionAnswerBuilder):
     """Builds the sentences of a site; all of them are the test split."""
 
+    FOLDERS = _NAMES
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official files imdb_labelled.txt, amazon_cells_labelled.txt and
@@ -48,8 +49,8 @@ class Builder(QuestionAnswerBuilder):
         Raises:
             DataError: there is no such folder (`MissingData`: no such file).
         """
-        directory = find_directory(manual_dir, _NAMES)
         name = _FILES[config]
+        directory = corpus_directory(manual_dir, _NAMES, [[name]])
         corpus = f"kotzias_reviews/{config}"
         [path] = present_files(corpus, directory, {"test": [name]})["test"]
         return {name: path}

@@ -8,7 +8,7 @@ class Builder(ClassFilesBuilder):
 
     CORPUS = "mr"
     FILES = {"negative": "rt-polarity.neg", "positive": "rt-polarity.pos"}
-    FOLDER = "rt-polaritydata"
+    FOLDERS = ("mr", "rt-polaritydata")
     SENTENCES = 5331
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official files rt-polarity.neg and rt-polarity.pos of the sentence

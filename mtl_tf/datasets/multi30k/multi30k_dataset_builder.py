@@ -1,25 +1,33 @@
 """Multi30k, task 1, from its tokenised files."""
 
+import contextlib
 import os
 import pathlib
 import re
+from collections.abc import Sequence
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import DataError, MissingData
+from mtl_tf.core.errors import MissingData
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.multi30k import CONFIGS
 from mtl_tf.datasets.parallel import ParallelCorpusBuilder, packed_or_not
-from mtl_tf.datasets.sources import corpus_directory
 
 _PARTS = {"train": "train", "validation": "val"}
-_FILE = re.compile(r"(\w+)\.lc\.norm\.tok\.([a-z]+)(?:\.gz)?")
-# The folders of the files: this one, or in a copy of the project's repository.
-_FOLDERS = ("", "data/task1/tok", "dataset/data/task1/tok")
+_TOKENISED, _RAW = "{}.lc.norm.tok.{}", "{}.{}"
+# WMT 2016 and 2017 name the test sets by their years.
+_YEAR = re.compile(r"^test(\d{4})$")
 
 
 class Builder(ParallelCorpusBuilder):
     """Builds Multi30k: train, validation and all available test sets."""
 
+    FOLDERS = ("multi30k", "multi30k-dataset", "decanlp_multi30k")
+    LAYOUT = tuple(
+        f"{root}data/task1/{kind}"
+        for kind in ("tok", "raw")
+        for root in ("", "dataset/")
+    )
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     COUNTS = {
         "train": 29_000,
@@ -37,69 +45,74 @@ class Builder(ParallelCorpusBuilder):
 
     @classmethod
     def files_of_splits(
-        cls, pair: str, manual_dir: str
+        cls, pair: str, manual_dir: str, raw: bool = False
     ) -> dict[str, tuple[str, str]]:
         """Paths of both files of each split.
+
+        Args:
+            pair: source and target.
+            manual_dir: the parent of the corpora's folders, or the corpus's.
+            raw: without tokenised files, take the raw ones.
 
         Raises:
             DataError: the folder has no training file (`MissingData` if it has
                 no file at all, or none in one of the languages).
         """
-        directory = _find(corpus_directory(manual_dir, "multi30k"))
         languages = pair.split("-")
-        names = {**_PARTS, **_test_sets(directory, languages)}
-        paths = {
-            split: [f"{name}.lc.norm.tok.{language}" for language in languages]
-            for split, name in names.items()
-        }
+        try:
+            return cls._release(_TOKENISED, languages, manual_dir)
+        except MissingData:
+            if raw:
+                with contextlib.suppress(MissingData):
+                    return cls._release(_RAW, languages, manual_dir)
+            raise
+
+    @classmethod
+    def _release(
+        cls, form: str, languages: Sequence[str], manual_dir: str
+    ) -> dict[str, tuple[str, str]]:
+        """The paths of files that have names of a form."""
+        holds = [
+            [form.format(part, language)]
+            for part in _PARTS.values()
+            for language in languages
+        ]
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds, cls.LAYOUT)
+        tests = _test_sets(form, directory, languages)
         paths_of = {
             split: tuple(
-                packed_or_not(os.path.join(directory, name))
-                for name in names_of_pair
+                packed_or_not(os.path.join(directory, form.format(name, x)))
+                for x in languages
             )
-            for split, names_of_pair in paths.items()
+            for split, name in {**_PARTS, **tests}.items()
         }
+        pair = "-".join(languages)
         for side, language in enumerate(languages):
-            files = [
-                pathlib.Path(names_of_pair[side])
-                for names_of_pair in paths_of.values()
-            ]
-            if not any(file.exists() for file in files):
+            paths = [names[side] for names in paths_of.values()]
+            if not any(pathlib.Path(path).is_file() for path in paths):
                 raise MissingData(
                     f"multi30k/{pair}: {directory} has no file in {language}, "
-                    f"such as {paths_of['train'][side]}"
+                    f"such as {form.format('train', language)} (it may be "
+                    "packed, as .gz): the folder given by --manual_dir (or "
+                    "MTL_TF_MANUAL_DIR) must hold the files of task 1"
                 )
         return paths_of
 
 
-def _find(directory: str) -> str:
-    name = "train.lc.norm.tok.en"
-    for folder in _FOLDERS:
-        inner = os.path.join(directory, folder)
-        if pathlib.Path(packed_or_not(os.path.join(inner, name))).is_file():
-            return inner
-    # If some files exist, the corpus is not missing but incomplete.
-    has_files = any(
-        _FILE.fullmatch(entry.name)
-        for folder in _FOLDERS
-        for entry in pathlib.Path(directory, folder).glob("*.tok.*")
-    )
-    raise (DataError if has_files else MissingData)(
-        f"multi30k: {directory} has not {name} (it may be packed, as .gz): "
-        "the folder given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold "
-        "the tokenised files of task 1"
-    )
-
-
-def _test_sets(directory: str, languages: list[str]) -> dict[str, str]:
-    """The test sets that have files in both languages."""
-    languages_of: dict[str, set[str]] = {}
-    for entry in pathlib.Path(directory).iterdir():
-        match = _FILE.fullmatch(entry.name)
-        if match and match[1].startswith("test"):
-            languages_of.setdefault(match[1], set()).add(match[2])
+def _test_sets(
+    form: str, directory: str, languages: Sequence[str]
+) -> dict[str, str]:
+    """The test sets that have files in all languages, by their splits."""
+    files = {
+        path.name.removesuffix(".gz")
+        for path in pathlib.Path(directory).iterdir()
+    }
+    of_language = []
+    for language in languages:
+        end = form.format("", language)
+        names = {x.removesuffix(end) for x in files if x.endswith(end)}
+        of_language.append({x for x in names if re.fullmatch(r"test\w*", x)})
     return {
-        name: name
-        for name in sorted(languages_of)
-        if languages_of[name] >= set(languages)
+        _YEAR.sub(r"test_\1_flickr", name): name
+        for name in sorted(set.intersection(*of_language))
     }

@@ -23,8 +23,7 @@ _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 class Builder(QuestionAnswerBuilder):
     """Builds MWSC: two examples per schema; positions decide the split."""
 
-    CORPUS = "mwsc"
-    LAYOUT = ("", "local_data")
+    FOLDERS = ("mwsc", "local_data")
     FILES = {_SCHEMAS: ("schema.txt",)}
     # In the file's order. Examples after the 262nd are in no split, as the
     # authors' reader misses the last schema.

@@ -17,9 +17,13 @@ class Builder(QuestionAnswerBuilder):
     """Builds QA-SRL: train, validation (the official dev) and test."""
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
-    CORPUS = "qa_srl"
-    FOLDERS = ("qasrl_2015", "qasrl_bank2", "qasrl-v2", "qasrl-v2_1")
-    LAYOUT = ("", "orig", "qasrl-v2/orig", "qasrl-v2_1/orig")
+    FOLDERS = (
+        *("qa_srl", "qasrl", "qasrl_2015", "qasrl_bank2"),
+        *("qasrl-v2", "qasrl-v2_1"),
+    )
+    LAYOUT = ("orig", "qasrl-v2/orig", "qasrl-v2_1/orig")
+    # The Bank also has expanded/ and dense/, with other questions.
+    PREFERRED = "orig"
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     For qa_srl/wiki1, put wiki1.train.qa, wiki1.dev.qa and wiki1.test.qa, and
     for qa_srl/bank2, train.jsonl.gz, dev.jsonl.gz and test.jsonl.gz of

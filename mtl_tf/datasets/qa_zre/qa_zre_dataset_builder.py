@@ -18,9 +18,7 @@ class Builder(QuestionAnswerBuilder):
     The splits have no relation in common.
     """
 
-    CORPUS = "qa_zre"
-    FOLDERS = ("relation_splits",)
-    LAYOUT = ("", "relation_splits")
+    FOLDERS = ("qa_zre", "zre", "relation_splits")
     # Of the ten released divisions, that of McCann et al.
     FILES = {
         "train": ("train.0",),

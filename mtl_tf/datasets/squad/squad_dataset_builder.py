@@ -16,7 +16,7 @@ from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 class Builder(QuestionAnswerBuilder, skip_registration=True):
     """Builds SQuAD v1.1: train and validation, which is the official dev."""
 
-    CORPUS = "squad"
+    FOLDERS = ("squad", "squad1.1")
     FILES = {"train": ("train-v1.1.json",), "validation": ("dev-v1.1.json",)}
     COUNTS = {"train": 87_599, "validation": 10_570}
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -24,6 +24,11 @@ class Builder(QuestionAnswerBuilder, skip_registration=True):
     into manual_dir/squad/ or into manual_dir itself. See the README beside
     this builder.
     """
+
+    @classmethod
+    def _pattern(cls, name: str) -> str:
+        """That of the official file, and of files named as a part of it."""
+        return "*".join(os.path.splitext(name))
 
     @classmethod
     def _path(cls, directory: str, name: str) -> str:

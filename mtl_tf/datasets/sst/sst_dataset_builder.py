@@ -2,31 +2,33 @@
 
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.corpus_builder import CorpusBuilder
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.csv_records import csv_records
 from mtl_tf.datasets.lines import LabelledText, LineFile, short
-from mtl_tf.datasets.sources import Fingerprint, corpus_directory, identify
+from mtl_tf.datasets.sources import Fingerprint, identify
 from mtl_tf.datasets.sst import CONFIGS
 from mtl_tf.datasets.sst.trees import read_trees
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 _NEUTRAL = 2
 
-# The numbers of sentences in the released files.
+# The numbers of sentences in the released files, and without neutral ones.
 _SENTENCES = {"train": 8544, "validation": 1101, "test": 2210}
-_TREES = {"train": "train.txt", "validation": "dev.txt", "test": "test.txt"}
-_CSV = {
-    "train": "train_fine_sent.csv",
-    "validation": "dev_fine_sent.csv",
-    "test": "test_fine_sent.csv",
-}
+_BINARY = {"train": 6920, "validation": 872, "test": 1821}
+_TREES = ("train.txt", "dev.txt", "test.txt")
+_CSV = tuple(f"{part}_fine_sent.csv" for part in ("train", "dev", "test"))
+# The files that decaNLP's code downloads.
+_BINARY_CSV = tuple(
+    f"{part}_binary_sent.csv" for part in ("train", "dev", "test")
+)
 _HEADER = ["label", "sentence"]
 
 
@@ -35,46 +37,54 @@ class Builder(CorpusBuilder):
 
     VERSION = tfds.core.Version("1.0.0")
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
+    FOLDERS = ("sst", "trainDevTestTrees_PTB", "trees")
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
-    Put either the trees (train.txt, dev.txt and test.txt, or the folder trees/
-    that holds them) or the csv files train_fine_sent.csv, dev_fine_sent.csv and
-    test_fine_sent.csv of SST into manual_dir/sst/ or into manual_dir itself.
-    See the README beside this builder.
+    Put either the trees of SST (train.txt, dev.txt and test.txt of
+    trainDevTestTrees_PTB.zip) or the csv files train_fine_sent.csv,
+    dev_fine_sent.csv and test_fine_sent.csv (two classes: also
+    train_binary_sent.csv, dev_binary_sent.csv and test_binary_sent.csv) into
+    manual_dir/sst/ or into manual_dir itself. See the README beside this
+    builder.
     """
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
-        """The paths of the available release, by path within the folder.
+        """The paths of the files of the most complete release, by name.
 
-        If both releases are complete, the trees are taken, as their texts are
-        tokenized. Phrases need the trees.
+        Of equal ones the trees are taken, as their texts are tokenized. Phrases
+        need them.
 
         Raises:
-            DataError: there is no such folder, or no release in it.
+            DataError: there is no such folder (`MissingData`: no release in
+                it).
         """
-        directory = corpus_directory(manual_dir, "sst")
-        releases = [
-            [os.path.join("trees", name) for name in _TREES.values()],
-            list(_TREES.values()),
-        ]
-        names = ", ".join(_TREES.values())
+        releases = [_TREES]
         if not _has_phrases(config):
-            releases.append(list(_CSV.values()))
-            names += f" nor {', '.join(_CSV.values())}"
+            releases.append(_CSV)
+            if _is_binary(config):
+                releases.append(_BINARY_CSV)
+        paths_of = [cls._paths(manual_dir, names) for names in releases]
 
-        def present(release: list[str]) -> int:
-            return sum(pathlib.Path(directory, x).is_file() for x in release)
+        def present(paths: Mapping[str, str]) -> int:
+            return sum(pathlib.Path(x).is_file() for x in paths.values())
 
-        # The most complete one; `max` returns the first of equal ones.
-        best = max(releases, key=present)
+        best = max(paths_of, key=present)  # the first of equal ones
         if not present(best):
-            raise DataError(
-                f"sst/{config}: {directory} has not {names}: the folder given "
-                "by --manual_dir (or MTL_TF_MANUAL_DIR) must hold the corpus's "
-                "official files under their official names (phrases need the "
-                "trees)"
+            own = corpus_directory(manual_dir, cls.FOLDERS)
+            names = " nor ".join(map(", ".join, releases))
+            raise MissingData(
+                f"sst/{config}: {own} has not {names}: the folder given by "
+                "--manual_dir (or MTL_TF_MANUAL_DIR) must hold the corpus's "
+                "official files under their official names (the trees of "
+                "trainDevTestTrees_PTB.zip, which phrases need, or csv files)"
             )
-        return {name: os.path.join(directory, name) for name in best}
+        return best
+
+    @classmethod
+    def _paths(cls, manual_dir: str, names: Sequence[str]) -> dict[str, str]:
+        holds = [[name] for name in names]
+        directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
+        return {name: os.path.join(directory, name) for name in names}
 
     def _info(self) -> tfds.core.DatasetInfo:
         labels = sentiment.LABELS if self._is_binary() else FIVE
@@ -115,11 +125,13 @@ def read_release(config: str, paths: Mapping[str, str]) -> Release:
         DataError: a file is not as it is released.
     """
     files = [LineFile(path) for path in paths.values()]
-    trees = dict(zip(_SENTENCES, map(_read, files, _SENTENCES.values())))
+    of_two = tuple(paths) == _BINARY_CSV
+    counts = _BINARY if of_two else _SENTENCES
+    trees = dict(zip(counts, map(_read, files, counts.values())))
     splits = {name: _sentences(part) for name, part in trees.items()}
     if _has_phrases(config):
         splits["train"] = _distinct_phrases(trees["train"])
-    if _is_binary(config):
+    if _is_binary(config) and not of_two:
         splits = {name: _binary(rows) for name, rows in splits.items()}
     labels = sentiment.LABELS if _is_binary(config) else FIVE
     for file, rows in zip(files, splits.values()):
@@ -153,6 +165,7 @@ def _read_csv(file: LineFile) -> list[LabelledText]:
     while lines and not lines[-1].strip():
         lines.pop()
     lines[0] = lines[0].removeprefix("\ufeff")
+    classes = 2 if file.name in _BINARY_CSV else len(FIVE)
     rows = []
     for number, cells in csv_records(file.path, lines):
         if number == 1:
@@ -162,23 +175,24 @@ def _read_csv(file: LineFile) -> list[LabelledText]:
                     f"found {short(lines[0])}"
                 )
             continue
-        rows.append(_row(f"{file.path}:{number}", cells))
+        rows.append(_row(f"{file.path}:{number}", cells, classes))
     if not rows:
         raise DataError(f"{file.path}: there are no rows under the header")
     file.report_empty([*_HEADER[:1], *(text for text, _ in rows)])
     return rows
 
 
-def _row(location: str, cells: list[str]) -> LabelledText:
+def _row(location: str, cells: list[str], classes: int) -> LabelledText:
     if len(cells) != len(_HEADER):
         raise DataError(
             f"{location}: {len(cells)} fields, but a label and a sentence are "
             f"wanted: {short(','.join(cells))}"
         )
     label, text = cells
-    if label not in ("0", "1", "2", "3", "4"):
+    if label not in map(str, range(classes)):
         raise DataError(
-            f"{location}: unknown label {short(label)}; it must be 0 to 4"
+            f"{location}: unknown label {short(label)}; it must be 0 to "
+            f"{classes - 1}"
         )
     return text, int(label)
 

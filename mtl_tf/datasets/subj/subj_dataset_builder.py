@@ -7,6 +7,7 @@ class Builder(ClassFilesBuilder):
     """Builds SUBJ: train and a drawn test split."""
 
     CORPUS = "subj"
+    FOLDERS = ("subj", "rotten_imdb")
     FILES = {
         "objective": "plot.tok.gt9.5000",
         "subjective": "quote.tok.gt9.5000",

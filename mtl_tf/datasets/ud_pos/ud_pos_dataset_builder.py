@@ -8,8 +8,8 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS, read_conllu
+from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.sources import corpus_directory
 from mtl_tf.datasets.tagged import Example, TaggedCorpusBuilder, choose_release
 from mtl_tf.datasets.ud_pos import CONFIGS
 
@@ -30,6 +30,7 @@ _ABSENT = "_"
 class Builder(TaggedCorpusBuilder):
     """Builds a treebank's words with UPOS and XPOS: train, validation, test."""
 
+    FOLDERS = ("ud_pos",)
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     COLUMNS = {name: CONLLU_COLUMNS.index(name) for name in CONFIGS}
     TOKENS = CONLLU_COLUMNS.index("form")
@@ -46,7 +47,7 @@ class Builder(TaggedCorpusBuilder):
         Raises:
             DataError: there is no treebank, or more than one.
         """
-        directory, treebank = _find(corpus_directory(manual_dir, "ud_pos"))
+        directory, treebank = _find(corpus_directory(manual_dir, cls.FOLDERS))
         release = {
             split: f"{treebank}-ud-{part}.conllu"
             for split, part in _SPLITS.items()

@@ -44,8 +44,8 @@ class Builder(QuestionAnswerBuilder):
 
     # 1.1.0 adds the rows of the tables, 1.2.0 the types of their columns.
     VERSION = tfds.core.Version("1.2.0")
-    CORPUS = "wikisql"
-    LAYOUT = ("", "data")
+    FOLDERS = ("wikisql",)
+    LAYOUT = ("data",)
     FILES = {
         split: (f"{name}.jsonl", f"{name}.tables.jsonl")
         for split, name in (

@@ -52,8 +52,9 @@ def main(values: flags.FlagValues) -> None:
             f"{', '.join(values.runs) or 'none'}"
         )
     first, second = values.runs
+    tasks = [name.strip() for name in values.tasks or ()]
     comparison = compare.compare(
-        *(first, second, values.split, values.tasks, values.draws)
+        *(first, second, values.split, tasks, values.draws)
     )
     streams.write_json(values.output, comparison)
     if values.output == "-":

@@ -77,7 +77,7 @@ def calibrate(
     # Before scoring the splits, which may take long.
     if not any(task_types.of(name).probabilities for name in types):
         raise none
-    by_task: dict[str, Any] = {}
+    fits = []
     for run in runs:
         names = [task["name"] for task in run.tasks]
         wishes = {
@@ -85,7 +85,11 @@ def calibrate(
             for name, wishes_of_task in thresholds.items()
             if name in names
         }
-        by_task |= _of_run(run, temperature, wishes, split, directories)
+        fits.append(_Fit(run, temperature, wishes, split, directories))
+    # A model that cannot fulfil a wish has stopped by now: all or none change.
+    by_task = {}
+    for fit in fits:
+        by_task |= fit.keep()
     if not any(
         task["splits"]["validation"]["after"] for task in by_task.values()
     ):
@@ -93,41 +97,74 @@ def calibrate(
     return by_task
 
 
-def _of_run(
-    run: Any,
-    temperature: bool,
-    wishes: Mapping[str, Sequence[Wish]],
-    split: str,
-    directories: tuple[str | None, str | None],
-) -> dict[str, Any]:
-    splits = list(dict.fromkeys(["validation", split]))
-    # Reading the group's texts takes longest, so it is done only once.
-    clean = CleanParts.of_config(run.config, *directories)
-    labels = {n: [wish.label for wish in some] for n, some in wishes.items()}
-    before = _scores(run, splits, directories, clean, labels)
-    tasks = run_data.tasks_of(run.config, directories)
-    validation = [
-        run_data.encode_split(task, "validation", run.encoder) for task in tasks
-    ]
-    others = set(scored_examples.splits(run.directory.path)) - set(splits)
-    run.fit(validation, temperature, wishes)
-    after = _scores(run, splits, directories, clean, labels)
-    for name in sorted(others):
-        run.evaluate(name, None, *directories, clean, keep=True)
-    return {
-        task["name"]: {
-            "fitted": {k: v for k, v in task.items() if k in FITTED_FIELDS},
-            "splits": {
-                name: {
-                    "primary": task["metrics"][0],
-                    "before": before[name][task["name"]],
-                    "after": after[name][task["name"]],
-                }
-                for name in splits
-            },
+class _Fit:
+    """What is fitted to a run, and the scores before.
+
+    Args:
+        run: the loaded run.
+        temperature: whether to fit temperatures.
+        wishes: the thresholds asked for, by task.
+        split: the split to score besides the validation split.
+        directories: `data_dir` and `manual_dir`.
+
+    Raises:
+        ConfigError: a wish cannot be fulfilled.
+    """
+
+    def __init__(
+        self,
+        run: Any,
+        temperature: bool,
+        wishes: Mapping[str, Sequence[Wish]],
+        split: str,
+        directories: tuple[str | None, str | None],
+    ):
+        self._run, self._directories = run, directories
+        self._splits = list(dict.fromkeys(["validation", split]))
+        # Reading the group's texts takes longest, so it is done only once.
+        self._clean = CleanParts.of_config(run.config, *directories)
+        self._labels = {
+            name: [wish.label for wish in some] for name, some in wishes.items()
         }
-        for task in run.tasks
-    }
+        self._before = self._scores()
+        tasks = run_data.tasks_of(run.config, directories)
+        validation = [
+            run_data.encode_split(task, "validation", run.encoder)
+            for task in tasks
+        ]
+        self._fitted = run.fitted(validation, temperature, wishes)
+
+    def keep(self) -> dict[str, Any]:
+        """Writes it into the run; returns the part of `calibrate`'s result."""
+        run = self._run
+        others = scored_examples.splits(run.directory.path)
+        run.keep_fitted(self._fitted)
+        after = self._scores()
+        for name in sorted(set(others) - set(self._splits)):
+            run.evaluate(name, None, *self._directories, self._clean, keep=True)
+        return {
+            task["name"]: {
+                "fitted": {k: v for k, v in task.items() if k in FITTED_FIELDS},
+                "splits": {
+                    name: {
+                        "primary": task["metrics"][0],
+                        "before": self._before[name][task["name"]],
+                        "after": after[name][task["name"]],
+                    }
+                    for name in self._splits
+                },
+            }
+            for task in run.tasks
+        }
+
+    def _scores(self) -> dict[str, dict[str, dict[str, float]]]:
+        return _scores(
+            self._run,
+            self._splits,
+            self._directories,
+            self._clean,
+            self._labels,
+        )
 
 
 def _scores(

@@ -245,14 +245,15 @@ class _Turns:
             for name, target in finished.items()
         }
         pairs = turns.values()
+        # What a new task costs, if its source has to be trained for it.
+        trained = [part for pair in pairs for part in pair.values()]
         about = {
             **run_results.run_facts(self.config),
             **run_results.parameters_of([t["target"] for t in pairs]),
             "models": len(turns),
-            "wall_time": sum(
-                part["wall_time"] for turn in pairs for part in turn.values()
-            ),
-            "steps": sum(t["target"].get("steps", 0) for t in pairs),
+            "wall_time": sum(part["wall_time"] for part in trained),
+            # Runs of older versions do not record their number of steps.
+            "steps": sum(part.get("steps", 0) for part in trained),
             "turns": turns,
         }
         return run_results.joined(

@@ -389,6 +389,7 @@ def build_model(
         seed=seed,
         dtype=dtype,
         rare_from=rare_from,
+        backbone=backbone,
     )
     if vectors is not None:
         model.embedding.set_vectors(vectors)

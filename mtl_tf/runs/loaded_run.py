@@ -246,16 +246,32 @@ class Run:
         temperature: bool = False,
         wishes: Mapping[str, Sequence[Wish]] = types.MappingProxyType({}),
     ) -> None:
+        """Fits thresholds and temperatures, and keeps them in the run.
+
+        See `fitted` and `keep_fitted`.
+        """
+        self.keep_fitted(self.fitted(validation, temperature, wishes))
+
+    def fitted(
+        self,
+        validation: Sequence[encoding.EncodedSplit],
+        temperature: bool = False,
+        wishes: Mapping[str, Sequence[Wish]] = types.MappingProxyType({}),
+    ) -> dict[str, dict[str, Any]]:
         """Fits thresholds and temperatures on validation examples.
 
-        See `calibrating`.
-
-        Deletes the predictions that the run has kept (`scored_examples`).
+        This object uses them at once. See `calibrating`.
 
         Args:
             validation: the encoded validation split of each task.
             temperature: whether to fit temperatures.
             wishes: the thresholds asked for, by task.
+
+        Returns:
+            What was fitted, by task; tasks without anything are left out.
+
+        Raises:
+            ConfigError: a wish cannot be fulfilled.
         """
         self.check_best(FITTED)
         fitted = {}
@@ -270,6 +286,16 @@ class Run:
             if settled:
                 fitted[task["name"]] = settled
                 task.update(settled)
+        return fitted
+
+    def keep_fitted(self, fitted: Mapping[str, Mapping[str, Any]]) -> None:
+        """Writes what was fitted into the run's directory.
+
+        Deletes the predictions that the run has kept (`scored_examples`).
+
+        Args:
+            fitted: the return value of `fitted`.
+        """
         if fitted or self.directory.has(FITTED):
             # Old probabilities must be gone even if the next lines fail.
             scored_examples.forget(self.directory.path)

@@ -221,6 +221,13 @@ class RunDirectory:
 
     def _reopen(self) -> None:
         """Removes the files that mark the run as finished."""
+        if self.has("fitted.json"):
+            logging.warning(
+                "%s: fitted.json goes, as its temperatures and thresholds are "
+                "of the weights so far. The longer training fits what its "
+                "config asks for; what launch.calibrate fitted, fit again.",
+                self.path,
+            )
         for name in ("results.json", "results.md", "fitted.json"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.file(name))

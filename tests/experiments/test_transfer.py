@@ -64,6 +64,12 @@ def test_each_task_is_left_out_once(turns):
         for run in turn.values()
     ]
     np.testing.assert_allclose(results["run"]["wall_time"], sum(times))
+    steps = [
+        run["steps"]
+        for turn in results["run"]["turns"].values()
+        for run in turn.values()
+    ]
+    assert results["run"]["steps"] == sum(steps) and len(steps) == 4
 
 
 def test_shared_weights_stay_words_move_and_the_tasks_own_are_fresh(turns):

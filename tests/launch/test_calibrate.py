@@ -1,5 +1,6 @@
 """`launch.calibrate` on a small run, and its arguments."""
 
+import glob
 import json
 import os
 import shutil
@@ -131,6 +132,32 @@ def test_whoever_settles_anew_keeps_nothing_of_before(directory):
     assert scored_examples.splits(directory) == []
 
 
+@pytest.mark.extended
+def test_of_separate_models_all_change_or_none(small_files, tmp_path):
+    config = corpus.quick(small_files, epochs=1) | {"train_separately": True}
+    path = str(tmp_path / "run")
+    training_run.train(config, path, strategy="one_device")
+    # The models are fitted in this order; the second wish cannot be met.
+    wishes = {"mirror": [("1", 0)], "plain": [("0", 0), ("1", 0)]}
+    with pytest.raises(ConfigError, match="task plain gives a text one label"):
+        calibration.calibrate(path, thresholds=wishes)
+    assert not glob.glob(f"{path}/**/fitted.json", recursive=True)
+    calibration.calibrate(path, thresholds={"plain": [("1", 0)]})
+    assert len(glob.glob(f"{path}/**/fitted.json", recursive=True)) == 2
+
+
+def test_a_longer_training_says_that_fitted_values_go(
+    directory, tmp_path, caplog
+):
+    directory = shutil.copytree(directory, tmp_path / "run")
+    config = mtl_tf.load(directory).config
+    config["training"]["epochs"] = 2
+    with caplog.at_level("WARNING"):
+        RunDirectory(directory).claim(config)
+    assert "fitted.json goes" in caplog.text
+    assert not os.path.exists(os.path.join(directory, "fitted.json"))
+
+
 def test_losses_are_of_the_probabilities_that_users_get(directory, tmp_path):
     directory = shutil.copytree(directory, tmp_path / "run")
     kept_run = RunDirectory(str(directory))
@@ -169,7 +196,7 @@ def test_a_run_without_probabilities_is_refused_before_it_is_scored(
     run_of_tags = types.SimpleNamespace(tasks=tags)
     monkeypatch.setattr(mtl_tf, "load", lambda path: run_of_tags)
     monkeypatch.setattr(
-        calibration, "_of_run", lambda *_: pytest.fail("it was scored")
+        calibration, "_Fit", lambda *_: pytest.fail("it was scored")
     )
     with pytest.raises(ConfigError, match="probabilities.*type is tagging$"):
         run(f"--model_dir={tmp_path}")

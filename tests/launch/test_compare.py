@@ -64,7 +64,7 @@ def test_two_runs(tmp_path, capsys):
     found = json.loads(output.read_text())
     assert found["draws"] == 200 and found["mean"]["p_value"] < 0.05
     assert 20 < found["mean"]["gain"] < 40
-    run([f"--runs={other},{one}", "--output=-", "--tasks=b", "--draws=50"])
+    run([f"--runs={other},{one}", "--output=-", "--tasks= b", "--draws=50"])
     found = json.loads(capsys.readouterr().out)
     assert list(found["tasks"]) == ["b"] and found["mean"]["gain"] < -20
 

@@ -44,9 +44,37 @@ def make_question_answering():
     )
 
 
+def make_on_encoder():
+    import keras_nlp
+
+    backbone = keras_nlp.models.BertBackbone(
+        vocabulary_size=9,
+        num_layers=1,
+        num_heads=2,
+        hidden_dim=4,
+        intermediate_dim=6,
+        max_sequence_length=8,
+    )
+    scheme = {"name": "direct", "pooling": "mean"}
+    return multi_task.build_model(
+        {"scheme": scheme, "embedding_dim": 4, "encoder": {"lora_rank": 1}},
+        9,
+        TASKS,
+        seed=3,
+        backbone={
+            "config": keras.saving.serialize_keras_object(backbone),
+            "specials": {"start": [2], "separator": [3], "end": [3], "pad": 0},
+        },
+    )
+
+
 @pytest.mark.by_default("make_multi_target", "make_multi_task")
 @pytest.mark.parametrize(
-    "make", [make_multi_task, make_multi_target, make_question_answering]
+    "make",
+    [
+        *(make_multi_task, make_multi_target),
+        *(make_question_answering, make_on_encoder),
+    ],
 )
 def test_a_loaded_model_has_the_weights(make, tmp_path):
     model = make()

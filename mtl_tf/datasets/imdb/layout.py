@@ -59,8 +59,9 @@ def find(manual_dir: str) -> dict[str, str]:
     )
     if not archives:
         raise MissingData(
-            f"neither {ARCHIVE} nor {ROOT}/ is in {directory}; the folder "
-            "given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold one of them"
+            f"imdb: neither {ARCHIVE} nor {ROOT}/ is in {directory}; the "
+            "folder given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold one "
+            "of them"
         )
     name = ARCHIVE if ARCHIVE in archives else archives[0]
     return {name: os.path.join(directory, name)}

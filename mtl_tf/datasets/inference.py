@@ -17,6 +17,7 @@ from mtl_tf.datasets.question_builders import (
     QuestionAnswerBuilder,
     Reading,
     absent,
+    check_marks,
     present_files,
 )
 from mtl_tf.datasets.sources import identify
@@ -24,6 +25,7 @@ from mtl_tf.datasets.sources import identify
 LABELS = ("entailment", "neutral", "contradiction")
 # The label of pairs on which annotators did not agree.
 NO_LABEL = "-"
+_MARKS = (b"sentence1", b"gold_label", b"instances")
 _LAST = ["label1", "gold_label"]
 _COLUMNS = ("pairID", "sentence1", "sentence2", "gold_label")
 
@@ -84,6 +86,7 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
         holds = list(cls.NAMES.values())
         directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         present = present_files(cls.FOLDERS[0], directory, cls.NAMES)
+        check_marks(cls.FOLDERS[0], _MARKS, present)
         best_of = {}
         for split, paths in present.items():
             # `max` returns the first of equal ones.

@@ -13,7 +13,10 @@ from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LineFile, count
 from mtl_tf.datasets.parallel import packed_or_not
 from mtl_tf.datasets.question_answers import QuestionAnswer
-from mtl_tf.datasets.sources import Fingerprint, identify
+from mtl_tf.datasets.sources import Fingerprint, head_of, identify
+
+# Many corpora have files of these names.
+_COMMON = ("train.", "dev.", "dev_", "test.")
 
 
 class Reading(NamedTuple):
@@ -57,6 +60,12 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
         return cls.FILES
 
     @classmethod
+    def marks_of(cls, config: str) -> Sequence[bytes]:
+        """See `check_marks`."""
+        del config
+        return ()
+
+    @classmethod
     def counts_of(cls, config: str) -> Mapping[str, int]:
         """The released corpus's examples by split; {} if unknown."""
         del config
@@ -72,7 +81,8 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
         these are the expected paths of all files.
 
         Raises:
-            DataError: there is no such folder.
+            DataError: there is no such folder (`MissingData`: its files are
+                another corpus's).
         """
         names = cls.files_of(config)
         directory = corpus_directory(
@@ -91,6 +101,7 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
             for split, parts in paths.items()
             if any(map(os.path.isfile, parts))
         }
+        check_marks(cls.FOLDERS[0], cls.marks_of(config), present)
         return present or paths
 
     @classmethod
@@ -187,6 +198,33 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
                 f"{split}: {count(number, 'example')}; the released corpus has "
                 f"{expected:,}"
             )
+
+
+def check_marks(
+    corpus: str, marks: Sequence[bytes], paths: Mapping[str, Iterable[str]]
+) -> None:
+    """Refuses another corpus's files of very common names, as train.jsonl.
+
+    Args:
+        corpus: its name, for messages.
+        marks: its files have one of these at their start; () for any start.
+        paths: the paths of the existing files of each split.
+
+    Raises:
+        MissingData: all files have such names, and none has a mark.
+    """
+    files = [path for of_split in paths.values() for path in of_split]
+    if not marks or not all(
+        os.path.basename(path).startswith(_COMMON) for path in files
+    ):
+        return
+    heads = [head_of(path) for path in files]
+    if heads and not any(mark in head for mark in marks for head in heads):
+        names = " or ".join(mark.decode() for mark in marks)
+        raise MissingData(
+            f"{corpus}: {', '.join(files)}: none has {names} at its start, so "
+            "they are of another corpus"
+        )
 
 
 def absent(

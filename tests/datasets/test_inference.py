@@ -134,6 +134,19 @@ def test_packed_files_in_the_archives_folder(tmp_path):
     assert rows(builder, "train") == CAST
 
 
+@pytest.mark.parametrize("name", ["decanlp_multi_nli", "qa_srl/bank2"])
+def test_another_corpus_has_files_of_the_same_names(tmp_path, name):
+    """It is left out then, and does not stop those that are there."""
+    manual = write(tmp_path / "m", "train.jsonl", '{"sql": {}}\n')
+    write(manual, "dev.tsv", "question1\tquestion2\n")
+    with pytest.raises(MissingData, match="so they are of another corpus"):
+        building.prepare(name, str(tmp_path / "d"), manual)
+    write(manual, "train.jsonl", '{"sentenceId": 1, "sentence1": 2}\n')
+    with pytest.raises(DataError) as caught:
+        building.prepare(name, str(tmp_path / "d"), manual)
+    assert caught.type is DataError  # its own, though wrong
+
+
 def test_snli_has_its_own_names_and_counts(tmp_path):
     manual = tmp_path / "m"
     pairs = [*PAIRS, ("5e", "", "n/a", "entailment")]

@@ -40,6 +40,11 @@ class Builder(QuestionAnswerBuilder):
         }
 
     @classmethod
+    def marks_of(cls, config: str) -> Sequence[bytes]:
+        """A key of Bank 2.0."""
+        return [b"sentenceId"] if config == "bank2" else []
+
+    @classmethod
     def counts_of(cls, config: str) -> Mapping[str, int]:
         """The numbers of examples of the release of 2015, by split."""
         return _WIKI1 if config == "wiki1" else {}

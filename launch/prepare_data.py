@@ -17,15 +17,16 @@ _REGEX = """--config.text.tokenizer="{'name':'regex','lowercase':True}\""""
 
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
+    from mtl_tf.datasets import building
+
     flags.DEFINE_list(
         "datasets",
         [],
-        "datasets to build, separated by commas: fdu_mtl (all of its tasks), "
-        "fdu_mtl/books (one of them), sst (sst/sst1 and sst/sst2), subj, mr, "
-        "imdb, conll2000, conll2003, ud_pos, multi30k, europarl, squad, "
-        "qa_srl, qa_zre, wikisql, mwsc, sample_reviews, a group such as "
-        "movie_reviews, or any TFDS name. If a name means several datasets, "
-        "those without files are left out",
+        "datasets to build, separated by commas: a corpus such as fdu_mtl "
+        "(all of its tasks), a part such as fdu_mtl/books (one of them), a "
+        "group such as movie_reviews, or any TFDS name. The corpora are "
+        f"{', '.join(building.OWN)}. If a name means several datasets, those "
+        "without files are left out",
         flag_values=values,
     )
     common_flags.define_data(values)

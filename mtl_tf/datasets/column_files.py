@@ -41,6 +41,7 @@ def read_sentences(
     separator: str = "",
     comment: str = "",
     columns: int = 0,
+    wanted: Sequence[int] = (),
 ) -> Iterator[Sentence]:
     """Yields the sentences of a file; none of them is empty.
 
@@ -54,13 +55,17 @@ def read_sentences(
             Spaces and tabs at the ends of a line or a cell do not count.
         comment: the prefix of lines that are skipped; "" for none.
         columns: the required number of columns; 0 for that of the first token.
+        wanted: the columns that are read. If they are given, and none is
+            counted from the last one, each sentence may have its own number
+            of columns, as in CoNLL-2012; see `may_vary`.
 
     Raises:
         DataError: a line has another number of columns; the message names
             `file:line`.
     """
     sentence: Sentence = []
-    first = ""
+    first, varies = "", not columns and may_vary(wanted)
+    advises = not columns and not varies
     for number, line in enumerate(lines, 1):
         line = line.removesuffix("\r")
         if comment and line.startswith(comment):
@@ -68,15 +73,23 @@ def read_sentences(
         if ends_sentence(line):
             if sentence:
                 yield sentence
+            if varies:
+                columns, first = 0, ""
             sentence = []
             continue
         row = Row(number, cells_of(line, separator))
         columns = columns or len(row.cells)
         first = first or line
-        check_width(path, row, line, columns, separator, first)
+        begins = advises and not sentence
+        check_width(path, row, line, columns, separator, first, begins)
         sentence.append(row)
     if sentence:
         yield sentence
+
+
+def may_vary(wanted: Sequence[int]) -> bool:
+    """Whether the number of columns says nothing about those that are read."""
+    return bool(wanted) and min(wanted) >= 0
 
 
 def ends_sentence(line: str) -> bool:
@@ -98,6 +111,7 @@ def check_width(
     columns: int,
     separator: str = "",
     first: str = "",
+    begins: bool = False,
 ) -> None:
     """Raises `DataError` if a line has another number of columns.
 
@@ -108,6 +122,8 @@ def check_width(
         columns: the required number.
         separator: see `read_sentences`.
         first: the line that set the number, if one did.
+        begins: whether the line begins a sentence, and sentences might have
+            different numbers of columns.
     """
     if len(row.cells) == columns:
         return
@@ -117,6 +133,11 @@ def check_width(
     elif separator and separator not in line:
         name = {"\t": "a tab"}.get(separator, repr(separator))
         advice = f" ({name} separates them, and the line has none)"
+    elif begins:
+        advice = (
+            " (if their number differs by sentence, give the columns that are "
+            "read by numbers from 0)"
+        )
     raise DataError(
         f"{path}:{row.line}: {count(len(row.cells), 'column')}, but "
         f"{columns} are wanted{advice}: {short(line)}"

@@ -12,17 +12,24 @@ from mtl_tf.core import surrogates
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks import odd_labels
-from mtl_tf.tasks.file_records import LINE, Odd, Place, ignore
+from mtl_tf.tasks.file_records import LINE, Place
 from mtl_tf.tasks.row_files import (
+    IGNORED,
     MISSING,
     SKIP,
     Layout,
+    OddLines,
     Row,
     check_files,
     rows_of,
 )
 from mtl_tf.tasks.source import UNLABELLED
-from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
+from mtl_tf.tasks.streamed_source import (
+    LineTallies,
+    StreamedSource,
+    Tally,
+    encoded,
+)
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
 _SHOWN = 10  # unknown labels in a message
@@ -31,9 +38,9 @@ _SHOWN = 10  # unknown labels in a message
 class TextFileSource(StreamedSource):
     """The rows of each split's files; several files are read as one.
 
-    Odd rows are kept and counted: lines that are not UTF-8 (read as Latin-1),
-    empty texts, a file of one class, a different label for almost every other
-    row, labels that hardly any row has.
+    Odd rows are counted, and kept unless the entry leaves them out: lines that
+    are not UTF-8 (read as Latin-1), empty texts, a file of one class, a
+    different label for almost every other row, labels that hardly any row has.
 
     The split `unlabelled` has only texts; other columns are ignored.
 
@@ -174,7 +181,7 @@ class TextFileSource(StreamedSource):
         self,
         split: str,
         path: str,
-        odd: Odd = ignore,
+        odd: OddLines = IGNORED,
     ) -> Iterator[Row]:
         layout, parse = self._layouts[split], self._parsed
         if split == UNLABELLED:
@@ -213,7 +220,7 @@ class TextFileSource(StreamedSource):
     def _scan(self, split: str, path: str, scan: "_Scan") -> None:
         """Adds the rows of a file, and warns about odd ones."""
         oddities, before = _Oddities(), len(scan.values)
-        for row in self._rows(split, path, oddities.undecodable.add):
+        for row in self._rows(split, path, oddities.lines.odd):
             oddities.add(row)
             if not _is_left_out(row):
                 scan.add(row)
@@ -266,13 +273,13 @@ class _Oddities:
     """Counts the odd rows of a file.
 
     Attributes:
-        undecodable: counts the lines that are not UTF-8.
+        lines: counts lines that are odd before they are parsed.
     """
 
     def __init__(self):
         self._unit = LINE
-        self.undecodable, self._skipped = Tally(), Tally()
-        self._missing = Tally()
+        self.lines = LineTallies()
+        self._skipped, self._missing = Tally(), Tally()
         self._broken, self._empty = Tally(), Tally()
 
     def add(self, row: Row) -> None:
@@ -292,7 +299,7 @@ class _Oddities:
     def sentences(self) -> list[str]:
         """The warnings, a sentence each."""
         counted = (
-            (self.undecodable, "not UTF-8, read as Latin-1"),
+            *self.lines.oddities(),
             (self._skipped, "left out by skip_labels"),
             (self._missing, "without a target, left out by skip_missing"),
             (self._broken, 'with half a surrogate pair, replaced by "?"'),

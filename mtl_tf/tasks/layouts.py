@@ -18,6 +18,7 @@ FIELDS = {
     "format": (),
     "delimiter": ("csv",),
     "header": ("csv", "tsv"),
+    "skip_malformed": ("csv", "tsv"),
 }
 
 
@@ -48,6 +49,11 @@ def layouts_of(
             f"delimiter is for csv, and the files are read as "
             f"{' and '.join(sorted(forms))}: set format to 'csv', or leave "
             "delimiter out"
+        )
+    if entry.get("skip_malformed") and not forms & {"csv", "tsv"}:
+        raise ConfigError(
+            "skip_malformed is about the columns of csv and tsv, and the files "
+            f"are read as {' and '.join(sorted(forms))}: leave it out"
         )
     return layouts
 
@@ -111,7 +117,9 @@ def _layout(
             "columns are given by name, which takes a header: give them "
             f"by number, such as {example}"
         )
-    return Layout(form, columns, header, _delimiter(entry))
+    skip_malformed = entry.get("skip_malformed") or False
+    checks.boolean("skip_malformed", skip_malformed)
+    return Layout(form, columns, header, _delimiter(entry), skip_malformed)
 
 
 def _delimiter(entry: Entry) -> str:

@@ -8,11 +8,22 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.parallel_lines import Counted, TextPair, one_line
-from mtl_tf.tasks.file_records import LINE, Odd, Place, ignore
+from mtl_tf.tasks.file_records import LINE, Place
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
-from mtl_tf.tasks.row_files import Layout, check_files, rows_of
+from mtl_tf.tasks.row_files import (
+    IGNORED,
+    Layout,
+    OddLines,
+    check_files,
+    rows_of,
+)
 from mtl_tf.tasks.source import Source
-from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
+from mtl_tf.tasks.streamed_source import (
+    LineTallies,
+    StreamedSource,
+    Tally,
+    encoded,
+)
 
 _SIDES = ("source", "target")
 
@@ -67,31 +78,32 @@ class PairTables:
         )
 
     def _check(self, path: str) -> Counted:
-        undecodable, skipped, pairs = Tally(), Tally(), 0
+        lines, skipped, pairs = LineTallies(), Tally(), 0
         unit = LINE
-        for place, pair in self._rows(path, undecodable.add):
+        for place, pair in self._rows(path, lines.odd):
             unit = place.unit
             if all(pair):
                 pairs += 1
             else:
                 skipped.add(place.number)
-        if not pairs:
-            if not skipped.count:
-                raise DataError(f"{path} is empty: it has no rows")
-            raise DataError(f"{path}: in no row both have a text")
         warnings = [
-            f"{path}: {tally.count} {'row' if tally.count == 1 else 'rows'} "
+            f"{tally.count} {'row' if tally.count == 1 else 'rows'} "
             f"{oddity} (first: {unit} {tally.first})"
             for tally, oddity in (
-                (undecodable, "not UTF-8, read as Latin-1"),
+                *lines.oddities(),
                 (skipped, "with an empty text skipped"),
             )
             if tally.count
         ]
-        return Counted(pairs, warnings)
+        if not pairs and not skipped.count:
+            reasons = "".join(f" ({warning})" for warning in warnings)
+            raise DataError(f"{path} is empty: it has no rows{reasons}")
+        if not pairs:
+            raise DataError(f"{path}: in no row both have a text")
+        return Counted(pairs, [f"{path}: {warning}" for warning in warnings])
 
     def _rows(
-        self, path: str, odd: Odd = ignore
+        self, path: str, odd: OddLines = IGNORED
     ) -> Iterator[tuple[Place, TextPair]]:
         for row in rows_of(path, self._layout, _text, odd):
             texts = (*row.texts, row.target)

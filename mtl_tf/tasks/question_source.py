@@ -15,11 +15,22 @@ from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.datasets.sources import read_file, unpack
 from mtl_tf.datasets.squad_files import is_squad, questions
-from mtl_tf.tasks.file_records import LINE, Odd, ignore, json_objects, unit_of
+from mtl_tf.tasks.file_records import LINE, json_objects, unit_of
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
-from mtl_tf.tasks.row_files import Layout, check_files, rows_of
+from mtl_tf.tasks.row_files import (
+    IGNORED,
+    Layout,
+    OddLines,
+    check_files,
+    rows_of,
+)
 from mtl_tf.tasks.source import SPLITS, Source
-from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
+from mtl_tf.tasks.streamed_source import (
+    LineTallies,
+    StreamedSource,
+    Tally,
+    encoded,
+)
 
 #: The model's inputs, in reading order, and its output.
 INPUTS, ANSWER = ("context", "question"), "answer"
@@ -73,10 +84,10 @@ class QuestionFileSource(StreamedSource):
         return sum(self._check(split, path) for path in self._files[split])
 
     def _check(self, split: str, path: str) -> int:
-        undecodable, unanswered, unasked = Tally(), Tally(), Tally()
-        unread = Tally()
+        lines, unread = LineTallies(), Tally()
+        unanswered, unasked = Tally(), Tally()
         count = 0
-        for example in self._read(split, path, undecodable.add):
+        for example in self._read(split, path, lines.odd):
             count += 1
             if not example.answers[0].strip():
                 unanswered.add(example.line)
@@ -84,11 +95,10 @@ class QuestionFileSource(StreamedSource):
                 unasked.add(example.line)
             if example.asks_otherwise:
                 unread.add(example.line)
-        if not count:
-            raise DataError(f"{path} is empty: it has no examples")
         unit = _unit(path, self._layouts[split])
+        warnings = []
         for tally, fault in (
-            (undecodable, "not UTF-8, read as Latin-1"),
+            *lines.oddities(),
             (unanswered, "without an answer"),
             (unasked, "without a question"),
             (
@@ -99,10 +109,15 @@ class QuestionFileSource(StreamedSource):
         ):
             if tally.count:
                 noun = unit if tally.count == 1 else f"{unit}s"
-                self.note(
-                    f"{path}: {tally.count} {noun} {fault} (first: {unit} "
+                warnings.append(
+                    f"{tally.count} {noun} {fault} (first: {unit} "
                     f"{tally.first})"
                 )
+        if not count:
+            reasons = "".join(f" ({warning})" for warning in warnings)
+            raise DataError(f"{path} is empty: it has no examples{reasons}")
+        for warning in warnings:
+            self.note(f"{path}: {warning}")
         return count
 
     def examples(self, split: str) -> Iterator[_Example]:
@@ -136,7 +151,7 @@ class QuestionFileSource(StreamedSource):
         self,
         split: str,
         path: str,
-        odd: Odd = ignore,
+        odd: OddLines = IGNORED,
     ) -> Iterator[_Example]:
         layout = self._layouts[split]
         for number, location, record in _records(path, layout, odd):
@@ -214,7 +229,7 @@ class QuestionFileSource(StreamedSource):
 
 
 def _records(
-    path: str, layout: Layout, odd: Odd
+    path: str, layout: Layout, odd: OddLines
 ) -> Iterator[tuple[int, str, Mapping]]:
     """Number, place, and texts by column of every example of a file.
 
@@ -226,7 +241,7 @@ def _records(
             yield number, *question
         return
     if layout.format == "jsonl":
-        for place, record in json_objects(path, odd):
+        for place, record in json_objects(path, odd.undecodable):
             yield place.number, str(place), record
         return
     for row in rows_of(path, layout, lambda cell, column: cell, odd):

@@ -34,6 +34,7 @@ Parse = Callable[[Any, str], Any]
 SKIP = object()
 #: The result of `parse` for a row without a target.
 MISSING = object()
+_SKIPS = "`skip_malformed=True` in the task's entry leaves such rows out"
 _SHOWN = 40  # characters of a wrong value in a message
 
 
@@ -45,6 +46,23 @@ class Row(NamedTuple):
     place: Place
 
 
+class OddLines(NamedTuple):
+    """Functions that are called with the numbers of odd lines.
+
+    Attributes:
+        undecodable: for lines that are not UTF-8.
+        malformed: for rows that `skip_malformed` leaves out.
+        short: for rows that end before the header's last column.
+    """
+
+    undecodable: Odd = ignore
+    malformed: Odd = ignore
+    short: Odd = ignore
+
+
+IGNORED = OddLines()
+
+
 class Layout(NamedTuple):
     """The layout of a file.
 
@@ -54,12 +72,15 @@ class Layout(NamedTuple):
             the texts, and last the target.
         header: whether the first row of a tsv or csv file names the columns.
         delimiter: separates the cells of a csv file.
+        skip_malformed: whether rows with a wrong number of columns are left
+            out; otherwise they are errors.
     """
 
     format: str
     columns: Mapping[str, Column]
     header: bool
     delimiter: str = COMMA
+    skip_malformed: bool = False
 
     @property
     def texts(self) -> list[str]:
@@ -74,9 +95,14 @@ class Layout(NamedTuple):
 
 
 def rows_of(
-    path: str, layout: Layout, parse: Parse, odd: Odd = ignore
+    path: str, layout: Layout, parse: Parse, odd: OddLines = IGNORED
 ) -> Iterator[Row]:
     """Yields the rows of a file as it is read, also rows that are SKIP.
+
+    Under a header, a row may end before the last column, if it has all columns
+    that are read. A row with more columns is malformed: nothing tells whether a
+    text contains the delimiter, which would move the cells after it. Without a
+    header, all rows have as many columns as the first one, for the same reason.
 
     Args:
         path: the file.
@@ -84,17 +110,18 @@ def rows_of(
         parse: `parse(value, column)` parses a target, which is a cell or a JSON
             value. It raises `ValueError` for a wrong value, and returns `SKIP`
             for a row that is to be left out.
-        odd: called with the number of each line that is not UTF-8.
+        odd: called with the numbers of odd lines.
 
     Raises:
         DataError: the file is missing or unreadable, or a row is wrong; the
             message says where.
     """
     if layout.format == "jsonl":
-        for record in json_objects(path, odd):
+        for record in json_objects(path, odd.undecodable):
             yield _from_object(*record, layout, parse)
         return
-    yield from _from_cells(path, _records(path, layout, odd), layout, parse)
+    records = _records(path, layout, odd.undecodable)
+    yield from _from_cells(path, records, layout, parse, odd)
 
 
 def check_files(paths: Sequence[str], layout: Layout) -> None:
@@ -168,6 +195,7 @@ def _from_cells(
     records: Iterator[tuple[int, list[str]]],
     layout: Layout,
     parse: Parse,
+    odd: OddLines,
 ) -> Iterator[Row]:
     columns = list(layout.columns.values())
     first = next(records, None)
@@ -178,10 +206,19 @@ def _from_cells(
         _check_different(path, layout, columns)
     else:
         records = itertools.chain([first], records)
+    width, least = len(first[1]), max(columns) + 1
+    # If not even the first row has all columns, the entry is wrong.
+    skips = layout.skip_malformed and width >= least
     for line, cells in records:
-        if len(cells) <= max(columns):
+        is_short = layout.header and least <= len(cells) < width
+        if is_short:
+            odd.short(line)
+        elif skips and len(cells) != width:
+            odd.malformed(line)
+            continue
+        elif len(cells) < least:
             raise _too_few(path, line, cells, first, layout, columns)
-        if len(cells) != len(first[1]):
+        elif len(cells) != width:
             raise _another_width(path, line, cells, first, layout)
         *texts, target = (cells[column] for column in columns)
         place = Place(path, line)
@@ -266,9 +303,12 @@ def _too_few(
         f"the {feature.replace('_', ' ')} is wanted in column {column}"
         for feature, column in zip(layout.columns, columns)
     ]
+    advice = _delimiter_advice(first_row[1], layout)
+    if not advice and len(first_row[1]) > max(columns):
+        advice = f"; {_SKIPS}"
     return DataError(
         f"{path}:{line}: {count}, but {' and '.join(missing)} (counted from "
-        f"0): {short(cells[0])}{_delimiter_advice(first_row[1], layout)}"
+        f"0): {short(cells[0])}{advice}"
     )
 
 
@@ -279,11 +319,21 @@ def _another_width(
     first_row: tuple[int, list[str]],
     layout: Layout,
 ) -> DataError:
-    """The error for a row whose text may hold an unquoted comma or tab."""
+    """The error for a row with all columns that are read, but not as many.
+
+    A text of the longer one of the two rows may hold an unquoted comma or tab.
+    """
     repair = {"csv": 'stand in quotes ("...")', "tsv": "become a space"}
-    advice = _delimiter_advice(first_row[1], layout) or (
-        f": a {layout.separator} within a text has to {repair[layout.format]}"
+    rule = (
+        f"a {layout.separator} within a text has to {repair[layout.format]}, "
+        "and cells that only some rows have must be removed"
     )
+    if len(cells) < len(first_row[1]):
+        rule = (
+            f"if line {first_row[0]} is right, cells are missing here, which "
+            f"may be so only under a header; if not, {rule}"
+        )
+    advice = _delimiter_advice(first_row[1], layout) or f": {rule}; {_SKIPS}"
     return DataError(
         f"{path}:{line}: {len(cells)} columns, but line {first_row[0]} has "
         f"{len(first_row[1])}{advice}: {short(cells[0])}"

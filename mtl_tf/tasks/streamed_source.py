@@ -12,6 +12,7 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.datasets.lines import count
 from mtl_tf.tasks import given_rows
+from mtl_tf.tasks.row_files import OddLines
 from mtl_tf.tasks.source import Source, tell
 
 _AT_ONCE = 1024
@@ -132,6 +133,37 @@ class Tally:
         """Counts a line."""
         self.count += 1
         self.first = self.first or line
+
+
+class LineTallies:
+    """Counts the odd lines of a file.
+
+    Attributes:
+        odd: is called with their numbers.
+    """
+
+    def __init__(self):
+        self._undecodable, self._malformed = Tally(), Tally()
+        self._short = Tally()
+        self.odd = OddLines(
+            self._undecodable.add, self._malformed.add, self._short.add
+        )
+
+    def oddities(self) -> list[tuple[Tally, str]]:
+        """The count of each kind, and a description of it."""
+        return [
+            (self._undecodable, "not UTF-8, read as Latin-1"),
+            (
+                self._malformed,
+                "with another number of columns than the first row, left out "
+                "by skip_malformed",
+            ),
+            (
+                self._short,
+                "with fewer columns than the header, but with all that are "
+                "read",
+            ),
+        ]
 
 
 def encoded(text: str) -> bytes:

@@ -14,12 +14,13 @@ from mtl_tf.datasets.column_files import (
     CONLLU_COLUMNS,
     Sentence,
     column,
+    may_vary,
     read_conllu,
     read_sentences,
 )
 from mtl_tf.datasets.lines import count, short
 from mtl_tf.datasets.sources import check_text
-from mtl_tf.tasks import given_rows
+from mtl_tf.tasks import bracketed_spans, given_rows
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.file_records import LINE, Odd, Place, json_objects, lines_of
 from mtl_tf.tasks.prepared import (
@@ -282,14 +283,26 @@ def _read(path: str, layout: TagLayout, odd: Odd) -> tuple[list[Tagged], int]:
     else:
         lines = list(lines_of(path, odd))
         sentences = list(_OF_LINES[layout.format](path, lines, layout))
+    if layout.format == "conll":
+        sentences = _without_brackets(path, sentences)
     if not sentences:
         raise DataError(f"{path} is empty: it has no sentences")
     return sentences, _width(path, lines, layout)
 
 
+def _without_brackets(path: str, sentences: list[Tagged]) -> list[Tagged]:
+    """The sentences, in IOB2 if all tags of the file are spans in brackets."""
+    if not all(bracketed_spans.is_bracketed(s.tags) for s in sentences):
+        return sentences
+    return [
+        s._replace(tags=bracketed_spans.to_iob2(path, s.lines, s.tags))
+        for s in sentences
+    ]
+
+
 def _width(path: str, lines: Sequence[str], layout: TagLayout) -> int:
-    """The number of columns of a file; 0 if its format fixes it."""
-    if layout.format != "conll":
+    """The number of columns of a file; 0 if it is fixed or may vary."""
+    if layout.format != "conll" or may_vary((layout.tokens, layout.tags)):
         return 0
     sentences = read_sentences(path, lines, layout.separator, layout.comment)
     return len(next(sentences)[0].cells)
@@ -298,8 +311,11 @@ def _width(path: str, lines: Sequence[str], layout: TagLayout) -> int:
 def _from_conll(
     path: str, lines: Sequence[str], layout: TagLayout
 ) -> Iterator[Tagged]:
-    sentences = read_sentences(path, lines, layout.separator, layout.comment)
-    return _of_columns(path, sentences, layout.tokens, layout.tags)
+    wanted = (layout.tokens, layout.tags)
+    sentences = read_sentences(
+        path, lines, layout.separator, layout.comment, wanted=wanted
+    )
+    return _of_columns(path, sentences, *wanted)
 
 
 def _from_conllu(

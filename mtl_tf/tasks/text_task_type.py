@@ -29,11 +29,12 @@ class TextTaskType(TaskType):
     ending. Columns are given by name or by number from 0. The default names are
     "text" and the target's name; names need a header in tsv and csv. Without a
     validation file, a tenth of the training data is held out. `skip_missing`
-    leaves out rows whose target is an empty cell, null or NaN.
+    leaves out rows whose target is an empty cell, null or NaN, and
+    `skip_malformed` rows of tsv and csv with a wrong number of columns.
 
     An entry with a TFDS dataset has `dataset` (its name) and `splits` (by
     default the dataset's splits of the names train, validation and test) in
-    place of `files`, `format`, `delimiter` and `header`.
+    place of `files`, `format`, `delimiter`, `header` and `skip_malformed`.
 
     Attributes:
         texts: the text features, each with its time axis.

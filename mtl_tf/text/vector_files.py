@@ -1,7 +1,9 @@
 """Reads a text file of word vectors row by row."""
 
+import codecs
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -9,6 +11,18 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from mtl_tf.core.errors import DataError
+
+_GZIP = b"\x1f\x8b"
+# The first bytes of files that have to be unpacked, and what they are.
+_PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"\xfd7zXZ\x00": "packed by xz",
+    b"\x28\xb5\x2f\xfd": "packed by zstd",
+}
+_BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
+# The place of a tar archive's mark.
+_TAR, _TAR_START = b"ustar", 257
 
 
 class Row(NamedTuple):
@@ -121,8 +135,8 @@ class VectorFile:
         if _looks_binary(line):
             return self._error(
                 number,
-                "this is not text: a binary word2vec or fastText model has to "
-                "be converted to the text format",
+                "this is not text: an archive has to be unpacked, and a binary "
+                "word2vec or fastText model converted to the text format",
             )
         count = line.count(b" ")
         return self._error(
@@ -157,12 +171,26 @@ class VectorFile:
 
 
 def _unpacked(raw: BinaryIO, path: str) -> BinaryIO:
-    magic = raw.peek(4)[:4]
-    if magic[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=raw)
-    if magic == b"PK\x03\x04":
-        raise DataError(f"{path} is a zip archive: unpack it first")
-    return raw
+    file = raw
+    if raw.peek(2).startswith(_GZIP):
+        file = gzip.GzipFile(fileobj=raw)
+    head = file.peek(_TAR_START + len(_TAR))
+    if kind := _packed(head):
+        within = ", within gzip" if file is not raw else ""
+        raise DataError(f"{path} is {kind}{within}: unpack it first")
+    if head.startswith(codecs.BOM_UTF8):
+        file.read(len(codecs.BOM_UTF8))
+    return file
+
+
+def _packed(head: bytes) -> str:
+    """What a file is, by its first bytes, if it has to be unpacked; or ""."""
+    for magic, kind in _PACKED.items():
+        if head.startswith(magic):
+            return kind
+    if _BZIP2.match(head):
+        return "packed by bzip2"
+    return "a tar archive" if head.startswith(_TAR, _TAR_START) else ""
 
 
 def _is_number(field: bytes) -> bool:

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -6,6 +7,7 @@ import tempfile
 import pytest
 
 from launch import prepare_data
+from mtl_tf.datasets import building
 from tests.datasets.corpora import line, make_fdu_mtl
 from tests.datasets.parallel_corpora import multi30k
 from tests.launch import helpers
@@ -283,6 +285,12 @@ def test_parts_without_files_are_left_out_unless_they_are_named(
         status, out, err = run(capsys, f"--datasets={name}", *folders)
         assert (status, out) == (1, "")
         assert "fr" in err
+
+
+def test_help_lists_all_corpora_of_the_package(capsys):
+    _, out, _ = run(capsys, "--help")
+    listed = re.search(r"The corpora are (.*?)\.", " ".join(out.split()))
+    assert listed[1].split(", ") == list(building.OWN)
 
 
 def test_help_does_not_load_tensorflow():

@@ -83,6 +83,7 @@ def test_columns_are_called_as_in_the_tasks_own_files(named):
 
 def test_how_the_tasks_own_files_are_written_is_not_asked_of_examples(run):
     own = {"format": "csv", "delimiter": ";", "header": True, "columns": OWN}
+    own["skip_malformed"] = True
     entries = [
         entry | own if entry["name"] == "mood" else entry
         for entry in run.config["tasks"]
@@ -99,6 +100,7 @@ def test_how_the_tasks_own_files_are_written_is_not_asked_of_examples(run):
         ({"delimiter": ";", "columns": OWN}, "tsv", "{felt}\t{said}\n"),
         ({"delimiter": ";", "columns": OWN}, "csv", "{felt};{said}\n"),
         ({"header": True, "columns": OWN}, "jsonl", ""),
+        ({"skip_malformed": True, "columns": OWN}, "jsonl", ""),
         # By number, which objects of JSON do not have.
         ({"columns": {"text": 1, "label": 0}}, "jsonl", ""),
     ],

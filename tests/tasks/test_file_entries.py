@@ -102,6 +102,14 @@ def test_formats_by_ending_and_by_field(tmp_path):
         ),
         ({"format": "csv", "delimiter": '"'}, "no quote or line end"),
         ({"skip_missing": 1}, "skip_missing must be True or False, got 1"),
+        ({"skip_malformed": 1}, "skip_malformed must be True or False, got 1"),
+        (
+            {
+                **{"format": "jsonl", "skip_malformed": True},
+                "columns": {"text": "text", "label": "label"},
+            },
+            "skip_malformed is about the columns of csv and tsv, and the files",
+        ),
         ({"header": "yes"}, "header must be True or False, got 'yes'"),
         ({"format": "jsonl"}, "jsonl has keys"),
         ({"labels": ["ham"]}, "labels must be a list of at least 2"),
@@ -172,3 +180,57 @@ def test_rows_without_a_target(tmp_path, task_type, content, message):
     assert task.source.warnings[0].endswith(
         f"1 row without a target, left out by skip_missing (first: line {line})"
     )
+
+
+@pytest.mark.parametrize(
+    ("task_type", "names", "unit"),
+    [
+        ("classification", "text,label", "row"),
+        ("multi_label", "text,labels", "row"),
+        ("regression", "text,value", "row"),
+        ("pair_classification", "text,text_pair,label", "row"),
+        ("pair_regression", "text,text_pair,value", "row"),
+        ("translation", "source,target", "row"),
+        ("question_answering", "context,question,answer", "line"),
+    ],
+)
+def test_rows_of_a_wrong_width(tmp_path, task_type, names, unit):
+    path = tmp_path / "train.csv"
+    right = [",".join([letter] * names.count(",") + ["1"]) for letter in "abc"]
+    wrong = ("d", f"{right[0]},e,f", f"{right[0]},g,h")
+    path.write_text("\n".join([f"{names},by", *right, *wrong, ""]))
+    name = "en-de" if task_type == "translation" else "t"
+    entry = {"name": name, "type": task_type, "files": {"train": str(path)}}
+    with pytest.raises(DataError, match=":5: no comma .*; `skip_malformed=T"):
+        resolve([entry])[0].source.size("train")
+    source = resolve([entry | {"skip_malformed": True}])[0].source
+    assert source.size("train") == len(right)
+    first = names.split(",")[0]
+    texts = source.dataset("train").map(lambda example: example[first])
+    assert list(texts.as_numpy_iterator()) == [b"a", b"b", b"c"]
+    left_out, short = source.warnings[:2]
+    assert left_out == (
+        f"{path}: 3 {unit}s with another number of columns than the first row, "
+        f"left out by skip_malformed (first: line 5)"
+    )
+    assert short == (
+        f"{path}: 3 {unit}s with fewer columns than the header, but with all "
+        "that are read (first: line 2)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("task_type", "names"),
+    [
+        ("classification", "text,label"),
+        ("translation", "source,target"),
+        ("question_answering", "context,question,answer"),
+    ],
+)
+def test_files_of_malformed_rows_alone(tmp_path, task_type, names):
+    path = tmp_path / "train.csv"
+    path.write_text(f"{names}\na,b,c,d\n")
+    name = "en-de" if task_type == "translation" else "t"
+    entry = {"name": name, "type": task_type, "files": {"train": str(path)}}
+    with pytest.raises(DataError, match=r"is empty: .* left out by skip_malf"):
+        resolve([entry | {"skip_malformed": True}])[0].source.size("train")

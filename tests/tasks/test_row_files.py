@@ -36,7 +36,8 @@ class Table(NamedTuple):
 def read_table(path, layout):
     check_text(path)
     parse, undecodable = ClassTarget().parse, []
-    rows = row_files.rows_of(path, layout, parse, undecodable.append)
+    odd = row_files.OddLines(undecodable.append)
+    rows = row_files.rows_of(path, layout, parse, odd)
     return Table(list(rows), undecodable)
 
 
@@ -171,9 +172,25 @@ def test_jsonl(write):
             CSV,
             b"text,label\na, b,1\n",
             2,
-            "3 columns, but line 1 has 2: a comma",
+            r"3 columns, but line 1 has 2: a comma within a text has to stand "
+            r'in quotes \("..."\), and cells that only some rows have must be '
+            "removed; `skip_malformed=True` in the task's entry leaves such ",
         ),
-        (TSV, b"1\ta\n0\tb\tc\n", 2, "3 columns, but line 1 has 2: a tab"),
+        (
+            *(TSV, b"1\ta\n0\tb\tc\n", 2),
+            "3 columns, but line 1 has 2: a tab within a text has to become a "
+            "space, and cells .*; `skip_malformed=True`",
+        ),
+        (
+            *(TSV, b"1\ta\tb\n0\tc\n", 2),
+            "2 columns, but line 1 has 3: if line 1 is right, cells are "
+            "missing here, which may be so only under a header; if not, a tab "
+            "within .*; `skip_malformed=True`",
+        ),
+        (
+            *(CSV, b"text,label\nb\n", 2),
+            r"no comma in the line, but .*: 'b'; `skip_malformed=True` in",
+        ),
         (CSV, b"text,label\na, \n", 2, "the label is empty"),
         (JSONL, b'{"text": "a", "label": ""}\n', 1, "the label is empty"),
         (JSONL, b'{"text": "a", "label": 1}\n{"text": \n', 2, "not valid JSON"),
@@ -203,6 +220,55 @@ def test_wrong_rows(write, layout, content, line, message):
     with pytest.raises(DataError, match=message) as error:
         read_table(path, layout)
     assert str(error.value).startswith(f"{path}:{line}: ")
+
+
+def counted(path, layout):
+    """The rows of a file, and the numbers of malformed and of short ones."""
+    malformed, short = [], []
+    odd = row_files.OddLines(malformed=malformed.append, short=short.append)
+    rows = row_files.rows_of(path, layout, ClassTarget().parse, odd)
+    return [(*row.texts, row.target) for row in rows], malformed, short
+
+
+@pytest.mark.parametrize("columns", [BY_NAME, {"text": 0, "label": 1}])
+def test_under_a_header_rows_may_lack_cells_that_are_not_read(write, columns):
+    path = write(b"text,label,by,at\na,1,x,y\nb,2\nc,3,x\n")
+    layout = CSV._replace(columns=columns)
+    expected = [("a", "1"), ("b", "2"), ("c", "3")]
+    assert counted(path, layout) == (expected, [], [3, 4])
+
+
+def test_malformed_rows_may_be_left_out(write):
+    path = write(b"id\ttext\tlabel\tby\n1\ta\tx\tb\n2\tc\n3\td\ty\n4\t\t\t\t\n")
+    layout = Layout("tsv", BY_NAME, header=True, skip_malformed=True)
+    assert counted(path, layout) == ([("a", "x"), ("d", "y")], [3, 5], [4])
+
+
+def test_without_a_header_the_first_row_is_the_measure(write):
+    layout = TSV._replace(skip_malformed=True)
+    path = write(b"1\ta\n0\tb\tc\n0\n1\td\n")
+    assert counted(path, layout) == ([("a", "1"), ("d", "1")], [2, 3], [])
+    path = write(b"1\ta\tb\n0\tc\n")
+    assert counted(path, layout) == ([("a", "1")], [2], [])
+
+
+@pytest.mark.parametrize(
+    ("layout", "content", "message"),
+    [
+        (TSV, b"0\n1\ta\n", "no tab in the line, .*: '0'$"),
+        (TSV, b"0;a\n1;b\n", "if ';' separates the columns, set format to"),
+        (
+            TSV._replace(header=True, columns={"text": 4, "label": 0}),
+            b"label\ttext\n1\ta\n",
+            "2 columns, but the text is wanted in column 4",
+        ),
+    ],
+)
+def test_a_first_row_without_a_column_is_not_left_out(
+    write, layout, content, message
+):
+    with pytest.raises(DataError, match=message):
+        counted(write(content), layout._replace(skip_malformed=True))
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,12 @@ def test_what_is_odd_in_one_of_several_files_names_it(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a x O\n\nb O\n", "conll:3: 2 columns, but 3 are wanted: 'b O'"),
+        (
+            "a x O\n\nb O\n",
+            "conll:3: 2 columns, but 3 are wanted .if their number differs by "
+            "sentence, give the columns .* by numbers from 0.: 'b O'",
+        ),
+        ("a x O\nb O\n", "conll:2: 2 columns, but 3 are wanted: 'b O'"),
         (
             "# id = 1\na x O\n",
             "conll:2: 3 columns, but 4 are wanted .if lines that begin with "
@@ -219,6 +224,75 @@ def test_wrong_columns(tmp_path, content, message):
     message = "1 column, but the tags" if content == "a\n" else message
     with pytest.raises(DataError, match=message):
         task(tmp_path, train=content, columns=columns)
+
+
+# As in the files of CoNLL-2012, with a column for each predicate.
+ONTONOTES = """#begin document (bc/x); part 000
+bc/x 0 0 Bonn NNP (S* - - - A (GPE) (0)
+bc/x 0 1 sleeps VBZ *) sleep 01 - A * -
+
+bc/x 0 0 New NNP (S* - - - B (ORG* (A0* * (1
+bc/x 0 1 York NNP * - - - B * *) (A1*) -
+bc/x 0 2 Times NNP * - - - B *) (V*) * 1)
+bc/x 0 3 sees VBZ *) see 01 - B * * (V*) -
+
+#end document
+#begin document (bc/y); part 000
+bc/y 0 0 Ann NNP (S*) - - - A (PERSON) -
+
+#end document
+"""
+PLACES = {"tokens": 3, "tags": 10}
+
+
+def test_sentences_may_have_different_numbers_of_columns(tmp_path):
+    fields = {"columns": PLACES, "comment": "#"}
+    names = task(tmp_path, train=ONTONOTES, test=ONTONOTES, **fields)
+    assert rows(names, "test") == [
+        ("Bonn sleeps", "B-GPE O"),
+        ("New York Times sees", "B-ORG I-ORG I-ORG O"),
+        ("Ann", "B-PERSON"),
+    ]
+    assert names.settings["scheme"] == "iob2"
+    nameless = "x 0 0 Bonn NNP * - - - A *\n"
+    names = task(tmp_path, train=ONTONOTES, test=nameless, **fields)
+    assert rows(names, "test") == [("Bonn", "O")]
+    fields["columns"] = PLACES | {"tags": 4}
+    words = task(tmp_path, train=ONTONOTES, test=ONTONOTES, **fields)
+    assert rows(words, "test")[0] == ("Bonn sleeps", "NNP VBZ")
+
+
+def test_files_of_a_split_may_have_different_numbers_of_columns(tmp_path):
+    one = entry(tmp_path, columns={"tokens": 0, "tags": 1}, labels=["x", "y"])
+    for number in (1, 2):
+        (tmp_path / f"{number}").write_text("a x y\n"[: 2 + 2 * number] + "\n")
+    one["files"] = {"test": [str(tmp_path / "1"), str(tmp_path / "2")]}
+    (task,) = resolve([one | {"format": "conll"}])
+    assert rows(task, "test") == [("a", "x"), ("a", "x")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a x y\nb x\n", "conll:2: 2 columns, but 3 are wanted: 'b x'"),
+        ("a x y\n\nb\n", "conll:3: 1 column, but the tags are wanted in col"),
+        (ONTONOTES, "conll:2: 12 columns, but 5 are wanted .if lines that beg"),
+        ("a (X* y\nb (Y)\n", "conll:2: 2 columns"),
+        ("a (X*\nb (Y)\n", r"conll:2: at '\(Y\)' the brackets"),
+        ("a *\nb *)\n", r"conll:2: at '\*\)' the brackets"),
+        ("a (X*\n\nb *)\n", r"conll:1: at '\(X\*' the brackets"),
+    ],
+)
+def test_wrong_columns_by_numbers_from_0(tmp_path, content, message):
+    with pytest.raises(DataError, match=message):
+        task(tmp_path, train=content, columns={"tokens": 0, "tags": 1})
+
+
+def test_brackets_among_other_tags_are_tags(tmp_path):
+    fields = {"columns": {"tokens": 0, "tags": 1}}
+    content = "a (X*\nb :\n"
+    words = task(tmp_path, train=content, test=content, **fields)
+    assert rows(words, "test") == [("a b", "(X* :")]
 
 
 @pytest.mark.parametrize(

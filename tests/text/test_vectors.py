@@ -1,8 +1,12 @@
+import bz2
 import errno
 import gzip
+import io
 import itertools
 import json
+import lzma
 import os
+import tarfile
 import tracemalloc
 
 import numpy as np
@@ -37,6 +41,16 @@ def load(path, *words, dimension=3, **options):
     return load_vectors(path, vocabulary_of(*words), dimension, **options)
 
 
+def tarred(mode):
+    """A tar archive with a file of vectors."""
+    content, file = PLAIN.encode(), io.BytesIO()
+    with tarfile.open(fileobj=file, mode=mode) as archive:
+        member = tarfile.TarInfo("vectors.txt")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return file.getvalue()
+
+
 def test_rows_stand_at_the_ids_of_their_words(write):
     matrix, report = load(write(PLAIN), "book", "unknown", "the")
     assert matrix.dtype == np.float32
@@ -57,6 +71,9 @@ def test_rows_stand_at_the_ids_of_their_words(write):
         PLAIN.replace("\n", "\r\n"),
         PLAIN.rstrip("\n"),
         "3 3\n" + PLAIN,  # word2vec
+        "\ufeff" + PLAIN,
+        "\ufeff3 3\n" + PLAIN,
+        gzip.compress(f"\ufeff3 3\n{PLAIN}".encode(), mtime=0),
     ],
 )
 def test_other_dresses_of_the_same_file(write, content):
@@ -193,7 +210,12 @@ def test_errors_name_the_line(write, content, line, message):
         ("", "holds no word vectors"),
         ("\n\n", "holds no word vectors"),
         ("3 3\n", "holds no word vectors"),
-        (b"PK\x03\x04....", "zip archive"),
+        (b"PK\x03\x04....", "is a zip archive: unpack it first"),
+        (bz2.compress(PLAIN.encode()), "is packed by bzip2: unpack it first"),
+        (lzma.compress(PLAIN.encode()), "is packed by xz: unpack it first"),
+        (tarred("w"), "is a tar archive: unpack it first"),
+        (tarred("w:gz"), "is a tar archive, within gzip: unpack it first"),
+        (tarred("w:bz2"), "is packed by bzip2: unpack it first"),
     ],
 )
 def test_files_without_vectors(write, content, message):

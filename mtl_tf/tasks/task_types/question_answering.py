@@ -52,8 +52,9 @@ class QuestionAnswering(TaskType):
     lines, which then have none. Without a validation file, a tenth of the
     training file is held out; all questions about a context stay together.
 
-    In csv and tsv the three texts are columns; `format`, `delimiter` and
-    `header` are as in `TextTaskType`. A file with an unknown ending is JSON.
+    In csv and tsv the three texts are columns; `format`, `delimiter`, `header`
+    and `skip_malformed` are as in `TextTaskType`. A file with an unknown ending
+    is JSON.
 
     An entry with a TFDS dataset has `dataset`, `splits` and `columns` for the
     texts `question`, `context` and `answer`.

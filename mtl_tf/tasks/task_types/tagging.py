@@ -50,7 +50,9 @@ class Tagging(TaskType):
 
     - "conll": any number of columns, blank lines between sentences; lines of
       `-DOCSTART-` are skipped. Columns are numbers; negative ones count from
-      the last. The default separator is any spaces and tabs.
+      the last. If none does, each sentence may have its own number of columns.
+      The default separator is any spaces and tabs. If all tags of a file are
+      spans in brackets, such as `(GPE)`, they are read as IOB2.
     - "conllu": columns are names such as "xpos".
     - "jsonl": two lists a line.
 

@@ -38,8 +38,8 @@ class Translation(TaskType):
     Only `name`, `type` and `files` are required. The name is the language pair,
     source-target. All files may be compressed (.gz). A split may also be a
     table, "train": "a.csv", or a list of tables, with a column for each
-    language, by default `source` and `target`; `columns`, `format`, `delimiter`
-    and `header` are as in `TextTaskType`.
+    language, by default `source` and `target`; `columns`, `format`,
+    `delimiter`, `header` and `skip_malformed` are as in `TextTaskType`.
 
     An entry with a TFDS dataset of two texts has `dataset`, `splits` and
     `columns` in place of `files`. The default columns are the features `source`

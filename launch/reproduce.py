@@ -93,6 +93,7 @@ def main(values: flags.FlagValues) -> int:
         [name.strip() for name in values.rows],
         [name.strip() for name in values.columns],
     )
+    _check_used(planned, changes)
     if values.dry_run:
         for run in planned:
             print(f"{run.state:8}  {run.row.name:12}  {run.path}")
@@ -139,15 +140,29 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
             )
     values = flags.FlagValues()
     values(config_argument.define(name, argv, values))
-    steps = values.config.training.steps
-    for change in changes:
-        if steps and change.startswith("training.epochs="):
-            raise ConfigError(
-                f"--override={change} would change nothing in {name}: its "
-                f"training.steps, {steps}, counts in place of epochs. Override "
-                "training.steps (0 for none)"
-            )
     return validation.validate(values.config.to_dict())
+
+
+def _check_used(planned: Sequence[Any], changes: Sequence[str]) -> None:
+    """Refuses changes that do nothing in any row.
+
+    Runs that were begun go on with what they have.
+
+    Raises:
+        ConfigError: there is such a change.
+    """
+    from mtl_tf.configs import idle_fields, validation
+    from mtl_tf.tasks import registry
+
+    paths = [change.partition("=")[0] for change in changes]
+    for run in planned:
+        for name, *within in (["config.json"], ["transfer.json", "config"]):
+            file = os.path.join(run.path, name)
+            paths = idle_fields.not_as_begun(run.config, paths, file, *within)
+    validation.check_used_by_some(
+        (run.config, paths, registry.types_of(run.config["tasks"]))
+        for run in planned
+    )
 
 
 def _command() -> str:

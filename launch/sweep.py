@@ -65,6 +65,7 @@ def main(values: flags.FlagValues) -> int:
         strategy=values.strategy,
         validate=validation.validate,
         retry=values.retry,
+        overridden=values["config"].overridden,
     )
     page = sweep_report.markdown(report)
     page = folding.page(page, terminal.width(sys.stdout))

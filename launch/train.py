@@ -38,19 +38,27 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Trains, evaluates and prints the table of results."""
-    from mtl_tf.configs import validation
+    from mtl_tf.configs import idle_fields, validation
 
     config = validation.validate(values.config.to_dict())
-    if not os.path.exists(os.path.join(values.model_dir, "config.json")):
-        # A run that was begun goes on with what it has.
-        validation.check_used(config, values["config"].overridden)
+    by_hand = idle_fields.not_as_begun(
+        config,
+        values["config"].overridden,
+        os.path.join(values.model_dir, "config.json"),
+    )
+    # By the models of single tasks, too, which are trained besides.
+    alone = {"train_separately": True} if values.compare_single else {}
+    validation.check_used({**config, **alone}, by_hand)
 
     from mtl_tf.baselines import yardsticks
     from mtl_tf.evaluation import tables
     from mtl_tf.experiments import single_tasks
     from mtl_tf.runs import training_run
+    from mtl_tf.tasks import registry
     from mtl_tf.training import callbacks, strategies
 
+    types = registry.types_of(config["tasks"])
+    validation.check_used({**config, **alone}, by_hand, types)
     adds_yardsticks = config["evaluation"]["yardsticks"]
     do = single_tasks.train if values.compare_single else training_run.train
     results = do(

@@ -1,5 +1,6 @@
 """Transfer to each task from all others: `python -m launch.transfer`."""
 
+import os
 import sys
 
 from absl import flags
@@ -38,13 +39,23 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Takes all turns and prints the table of results."""
-    from mtl_tf.configs import validation
+    from mtl_tf.configs import idle_fields, validation
 
     config = validation.validate(values.config.to_dict())
+    by_hand = idle_fields.not_as_begun(
+        config,
+        values["config"].overridden,
+        os.path.join(values.model_dir, "transfer.json"),
+        "config",
+    )
+    validation.check_used(config, by_hand)
 
     from mtl_tf.evaluation import tables
     from mtl_tf.experiments import transfer
+    from mtl_tf.tasks import registry
 
+    types = registry.types_of(config["tasks"])
+    validation.check_used(config, by_hand, types)
     results = transfer.transfer(
         config,
         model_dir=values.model_dir,

@@ -39,7 +39,7 @@ def config(
         name: `NAME`, `NAME:ARGUMENT` or `PATH.py`, as for `--config`.
         changes: new values by full field name, such as
             `{"training.epochs": 3}`. They work like overrides on
-            the command line.
+            the command line; `train` refuses those that nothing reads.
 
     Returns:
         The config. You can change it: `config.training.epochs = 3`.
@@ -110,13 +110,13 @@ def train(
 
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
-    from mtl_tf.configs import validation
+    from mtl_tf.configs import idle_fields, validation
     from mtl_tf.core import task_types
     from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
-    from mtl_tf.programs import console
+    from mtl_tf.programs import config_argument, console
     from mtl_tf.runs import run_folders, training_run
-    from mtl_tf.tasks import given_rows, in_memory
+    from mtl_tf.tasks import given_rows, in_memory, registry
     from mtl_tf.training import callbacks as called
 
     task_types.read_changed()
@@ -137,6 +137,14 @@ def train(
             stack.enter_context(given_rows.errors_named(paths))
             plain = validation.validate({**plain, "tasks": tuple(tasks)})
             _check_one_run(plain)
+            by_hand = idle_fields.not_as_begun(
+                plain,
+                config_argument.changed(config),
+                os.path.join(model_dir, "config.json"),
+            )
+            alone = {"train_separately": True} if compare_single else {}
+            types = registry.types_of(plain["tasks"])
+            validation.check_used({**plain, **alone}, by_hand, types)
             do(
                 plain,
                 model_dir=model_dir,

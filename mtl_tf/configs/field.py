@@ -21,6 +21,8 @@ class Field:
         since: the version of configs (`mtl_tf.configs.fields.VERSION`).
         needs: other fields, one of which has to be set for this one to do
             anything: "a.b" is not 0 or empty, "a.b=c" has that value.
+        unless: other fields that count in place of this one where they are
+            not 0 or empty.
     """
 
     default: Any
@@ -29,6 +31,7 @@ class Field:
     before: Any = None
     since: int = 0
     needs: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
 
     def default_of(self, version: int) -> Any:
         """The value that configs of a version have where they lack it."""
@@ -45,11 +48,14 @@ class Group:
             but `name`: those of another choice than the default one. What
             makes the choice checks that it has such an option.
         needs: as of a field, of all fields in it but those that it names.
+        only_with: of a group that only one task type has: the other fields
+            beside it that such tasks read; None if they read all of them.
     """
 
     doc: str
     open: bool = False
     needs: tuple[str, ...] = ()
+    only_with: tuple[str, ...] | None = None
 
 
 #: Fields and groups by dotted path, a group before its fields.

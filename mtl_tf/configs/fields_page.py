@@ -79,6 +79,8 @@ def _about(path: str) -> str:
     sentences = [field.doc]
     if field.needs:
         sentences.append(f"Needs {' or '.join(field.needs)}.")
+    if unless := getattr(field, "unless", ()):
+        sentences.append(f"Not with {' or '.join(unless)}.")
     if task_type and task_type != _task_type(_parent(path)):
         sentences.append(f"For {task_type} tasks only.")
     return " ".join(sentences)

@@ -11,6 +11,7 @@ TRAINING: Fields = {
         "Maximum number of epochs of the joint training.",
         before=10,
         since=4,
+        unless=("training.steps",),
     ),
     "training.steps": Field(
         0,
@@ -24,6 +25,7 @@ TRAINING: Fields = {
         "Minimum number of steps of the joint training, over all tasks, for "
         "few texts with short epochs. patience can still stop it earlier. 0 "
         "for the steps of the epochs.",
+        unless=("training.steps",),
     ),
     "training.steps_per_epoch": Field(
         0,
@@ -38,6 +40,7 @@ TRAINING: Fields = {
         "min_steps and evaluate_every evenly. The model of a single task then "
         "sees as much of the task as a joint model that takes the tasks in "
         "rounds. If False, each task has all of them.",
+        needs=("train_separately",),
     ),
     "training.evaluate_every": Field(
         0,
@@ -152,6 +155,7 @@ TRAINING: Fields = {
         rules.NAMES,
         "Which weights are initialised from initialize_from, with names as in "
         "training.freeze; () for all that fit.",
+        needs=("training.initialize_from",),
     ),
     "training.freeze": Field(
         (),
@@ -213,6 +217,7 @@ TRAINING: Fields = {
         "Learning rate of word vectors that start from text.vectors. If they "
         "learn as fast as the rest, they memorise small data. 0 for "
         "embedding_learning_rate.",
+        needs=("text.vectors",),
     ),
     "training.optimizer.wide_name": Field(
         "",
@@ -247,6 +252,7 @@ TRAINING: Fields = {
         0.0,
         rules.FRACTION,
         "Warm-up as a share of the steps of a stage, such as 0.1; 0 for none.",
+        unless=("training.optimizer.warmup_steps",),
     ),
     "training.optimizer.lazy": Field(
         False,

@@ -1,11 +1,18 @@
 """Checks of a whole config before anything is read or built."""
 
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from mtl_tf.configs import base, choices, fields, phases, plain_values, rules
+from mtl_tf.configs import (
+    base,
+    choices,
+    fields,
+    idle_fields,
+    phases,
+    plain_values,
+    rules,
+)
 from mtl_tf.configs.field import Field
 from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
@@ -54,7 +61,9 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     _own_weights(config["training"])
     _embedding(config["model"])
     alone = ("model.wide.alone", "model.wide.encoder_alone")
-    checks.leave_some({path: _value(config, path) for path in alone})
+    checks.leave_some(
+        {path: idle_fields.value_of(config, path) for path in alone}
+    )
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _all_used(config)
     if config["model"]["encoder"]["preset"]:
@@ -66,7 +75,11 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     return config
 
 
-def check_used(config: Mapping[str, Any], paths: Iterable[str]) -> None:
+def check_used(
+    config: Mapping[str, Any],
+    paths: Iterable[str],
+    types: Collection[str] = (),
+) -> None:
     """Refuses what a user sets by hand and nothing reads.
 
     A config file may have such values, for what overrides turn on or off.
@@ -74,13 +87,35 @@ def check_used(config: Mapping[str, Any], paths: Iterable[str]) -> None:
     Args:
         config: what `validate` returned.
         paths: dotted paths of the fields that were set by hand.
+        types: the types of the config's tasks; () if they are not known.
 
     Raises:
         ConfigError: one of them does nothing; the message says what it needs.
     """
-    for path in paths:
-        if problem := _idle(config, path):
-            raise ConfigError(problem)
+    check_used_by_some([(config, paths, types)])
+
+
+def check_used_by_some(
+    runs: Iterable[tuple[Mapping[str, Any], Iterable[str], Collection[str]]],
+) -> None:
+    """Refuses what is set by hand in some runs and read by none of them.
+
+    Args:
+        runs: of each run the arguments of `check_used`.
+
+    Raises:
+        ConfigError: a value does nothing in any run that has it; the message
+            says what it needs in the first.
+    """
+    problems: dict[tuple[str, str], list[str]] = {}
+    for config, paths, types in runs:
+        for path in paths:
+            value = repr(idle_fields.value_of(config, path))
+            problem = idle_fields.reason(config, path, types)
+            problems.setdefault((path, value), []).append(problem)
+    for each in problems.values():
+        if all(each):
+            raise ConfigError(each[0])
 
 
 # Whose fields no config file leaves for an override to turn on.
@@ -89,32 +124,8 @@ _NEVER_IDLE = ("model.encoder.", "training.distillation.")
 
 def _all_used(config: Mapping[str, Any]) -> None:
     for path in fields.every():
-        if path.startswith(_NEVER_IDLE) and (problem := _idle(config, path)):
-            raise ConfigError(problem)
-
-
-def _idle(config: Mapping[str, Any], path: str) -> str:
-    """Why the value of a field does nothing, or ""."""
-    every = fields.every()
-    field, group = every.get(path), every.get(path.rpartition(".")[0])
-    if not isinstance(field, Field):
-        return ""
-    for needed in (getattr(group, "needs", ()), field.needs):
-        if not needed or path in needed:
-            continue
-        value = _value(config, path)
-        # Of names, a config has a tuple, and what was read of JSON a list.
-        changed = json.dumps(value) != json.dumps(field.default)
-        if changed and not any(_holds(config, need) for need in needed):
-            others = " or ".join(needed)
-            return f"{path} does nothing without {others}, got {value!r}"
-    return ""
-
-
-def _holds(config: Mapping[str, Any], needed: str) -> bool:
-    path, _, required = needed.partition("=")
-    value = _value(config, path)
-    return value == required if required else bool(value)
+        if path.startswith(_NEVER_IDLE):
+            check_used(config, [path])
 
 
 def _check_field(path: str, value: Any) -> None:
@@ -238,11 +249,13 @@ def _no_word_vectors(
     config: Mapping[str, Any], default: Mapping[str, Any]
 ) -> None:
     """Names all at once: configs of words, such as starter, have several."""
-    values = {path: _value(config, path) for path in _OF_WORD_VECTORS}
+    values = {
+        path: idle_fields.value_of(config, path) for path in _OF_WORD_VECTORS
+    }
     idle = {
         path: value
         for path, value in values.items()
-        if value and value != _value(default, path)
+        if value and value != idle_fields.value_of(default, path)
     }
     if not idle:
         return
@@ -253,12 +266,6 @@ def _no_word_vectors(
         f"{names} no use with model.encoder, which has pieces and vectors of "
         f"its own, got {', '.join(map(repr, idle.values()))}{advice}"
     )
-
-
-def _value(config: Mapping[str, Any], path: str) -> Any:
-    for name in path.split("."):
-        config = config[name]
-    return config
 
 
 def _buckets(pipeline: Mapping[str, Any]) -> None:

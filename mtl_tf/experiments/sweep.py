@@ -11,6 +11,7 @@ from typing import Any
 import keras
 from absl import logging
 
+from mtl_tf.configs import idle_fields, validation
 from mtl_tf.core import files, renewal
 from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import (
@@ -41,6 +42,7 @@ def sweep(
     strategy: str = "auto",
     validate: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
     retry: bool = False,
+    overridden: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Trains every cell of a grid and chooses the best setting.
 
@@ -64,6 +66,8 @@ def sweep(
             begins; returns the config to train with, or raises an error.
         retry: train cells again that diverged in an earlier call. Without a
             change of the code they diverge again.
+        overridden: the config's fields that a user has set by hand. These,
+            and those of the grid, have to do something in some cell.
 
     Returns:
         The contents of `sweep.json`: see `sweep_report.report`.
@@ -84,8 +88,9 @@ def sweep(
             for cell in todo
         ]
     directories = (data_dir, manual_dir)
-    _check_options(todo, directories)
     run = RunDirectory(model_dir)
+    _check_used(todo, config, overridden, run)
+    _check_options(todo, directories)
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}
         run.check_or_write("sweep_config.json", base, "the config")
@@ -118,6 +123,37 @@ def _check_none_is_lost(run: RunDirectory, todo: Sequence[Cell]) -> None:
             "a grid, seeds and folds may grow; for others name another "
             "--model_dir"
         )
+
+
+def _check_used(
+    todo: Sequence[Cell],
+    config: Mapping[str, Any],
+    overridden: Sequence[str],
+    run: RunDirectory,
+) -> None:
+    """Refuses fields set by hand that do nothing in any cell.
+
+    A sweep that was begun goes on with what it has.
+
+    Raises:
+        ConfigError: there is such a field.
+    """
+    by_hand = idle_fields.not_as_begun(
+        config, overridden, run.file("sweep_config.json")
+    )
+    begun = {
+        repr(setting)
+        for cell in todo
+        if os.path.isdir(run.file(cell.folder))
+        for setting in cell.settings.items()
+    }
+    runs = []
+    for cell in todo:
+        settings = cell.settings.items()
+        new = [s[0] for s in settings if repr(s) not in begun]
+        types = registry.types_of(cell.config["tasks"])
+        runs.append((cell.config, [*by_hand, *new], types))
+    validation.check_used_by_some(runs)
 
 
 def _check_options(

@@ -28,6 +28,7 @@ OVERRIDE_HELP = (
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
+_CHANGED = "_changed_by_hand"
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 
@@ -123,7 +124,14 @@ def change(
         holder = _field(config, ".".join(parents)) if parents else config
         with config.ignore_type(), config.unlocked():
             holder[name] = _as_dict(value)
+    # An attribute of the object; those of a ConfigDict are its fields.
+    object.__setattr__(config, _CHANGED, (*changed(config), *changes))
     return messages
+
+
+def changed(config: Any) -> tuple[str, ...]:
+    """The fields that `change` has changed in a config, not in its copies."""
+    return getattr(config, "__dict__", {}).get(_CHANGED, ())
 
 
 _GROUPS = (Mapping, config_dict.ConfigDict)

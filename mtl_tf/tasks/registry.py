@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError, DataError, MissingData
+from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.tasks.checking import check_scored
 from mtl_tf.tasks.entries import task_of_entry, task_of_member
 from mtl_tf.tasks.folds import in_fold
@@ -60,6 +61,25 @@ def resolve(
     if not tasks:
         raise ConfigError(f"no tasks are given; groups: {', '.join(GROUPS)}")
     return [in_fold(task, cross_validation) for task, _ in tasks.values()]
+
+
+def types_of(entries: Iterable[Entry]) -> set[str]:
+    """The task types that a config's entries name; it reads no data.
+
+    Args:
+        entries: as for `resolve`.
+
+    Raises:
+        ConfigError: an unknown name.
+    """
+    types = set()
+    for entry in entries:
+        if isinstance(entry, str):
+            group, names = _find(entry)
+            types |= {group.members[name].type for name in names}
+        else:
+            types.add(entry.get("type", DEFAULT))
+    return types
 
 
 def single_entries(entries: Iterable[Entry]) -> list[Entry]:

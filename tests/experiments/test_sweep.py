@@ -206,6 +206,36 @@ def test_another_config_is_refused(tmp_path, training):
         sweep.sweep(other, str(tmp_path))
 
 
+ALPHA, LOSSES = "training.gradnorm.alpha=3.0", "training.loss_weighting"
+
+
+def test_what_no_cell_reads_is_refused(tmp_path, training):
+    base = config(f"{RATES}=0.1;{ALPHA}", seeds=1)
+    with pytest.raises(ConfigError, match="alpha does nothing without"):
+        sweep.sweep(base, str(tmp_path))
+    base["sweep"]["grid"] = f"{RATES}=0.1;model.tagging.decoder=softmax"
+    with pytest.raises(ConfigError, match="does nothing without tagging task"):
+        sweep.sweep(base, str(tmp_path))
+    base["sweep"]["grid"] = f"{RATES}=0.1"
+    base["training"]["steps"] = 9
+    with pytest.raises(ConfigError, match="epochs does nothing where"):
+        sweep.sweep(base, str(tmp_path), overridden=["training.epochs"])
+    assert training.seen == [] and list(tmp_path.iterdir()) == []
+
+
+def test_what_some_cell_reads_is_tried(tmp_path, training):
+    base = config(f"{RATES}=0.1;{LOSSES}=static,gradnorm;{ALPHA}", seeds=1)
+    base["pipeline"]["mixing"] = {"name": "joint"}
+    sweep.sweep(base, str(tmp_path))
+    assert len(training.seen) == 2
+    # Also with fewer values, where they were tried already.
+    for name in training.seen:
+        os.remove(os.path.join(name, "results.json"))
+    base["sweep"]["grid"] = f"{RATES}=0.1;{LOSSES}=static;{ALPHA}"
+    sweep.sweep(base, str(tmp_path))
+    assert len(training.seen) == 3
+
+
 def test_all_cells_are_checked_before_the_first_is_trained(tmp_path, training):
     def positive(found):
         rate = found["training"]["optimizer"]["learning_rate"]

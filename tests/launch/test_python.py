@@ -12,6 +12,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError, InUse, RunError
+from mtl_tf.runs import training_run
 from mtl_tf.training.callbacks import Callback
 from tests.launch.helpers import environment
 from tests.system import corpus
@@ -237,6 +238,27 @@ def test_models_of_one_task_each_are_refused_before_they_train(tmp_path):
     with pytest.raises(ConfigError, match="train_separately must be False"):
         mtl_tf.train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_changes_that_nothing_reads_are_refused(tmp_path, monkeypatch):
+    def train(config, model_dir, **_):
+        raise ZeroDivisionError("trained")
+
+    monkeypatch.setattr(training_run, "train", train)
+    folder = str(tmp_path / "run")
+    config = mtl_tf.config("quickstart", {"training.gradnorm.alpha": 4.0})
+    with pytest.raises(ConfigError, match="alpha does nothing without"):
+        mtl_tf.train(config, folder, verbose=False)
+    # What it needs may be set afterwards.
+    config.training.loss_weighting = "gradnorm"
+    config.pipeline.mixing = {"name": "joint"}
+    with pytest.raises(ZeroDivisionError):
+        mtl_tf.train(config, folder, verbose=False)
+    config = mtl_tf.config("quickstart", {"training.share_steps": True})
+    with pytest.raises(ConfigError, match="share_steps does nothing without"):
+        mtl_tf.train(config, folder, verbose=False)
+    with pytest.raises(ZeroDivisionError):
+        mtl_tf.train(config, folder, compare_single=True, verbose=False)
 
 
 def test_a_plain_dict_is_checked(tmp_path):

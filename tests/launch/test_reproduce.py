@@ -230,7 +230,7 @@ def test_a_dry_run_lists_and_does_nothing(trained, tmp_path, capsys):
 
 
 def test_epochs_are_not_overridden_where_steps_count(trained, tmp_path):
-    with pytest.raises(ConfigError, match="training.steps, .* counts in place"):
+    with pytest.raises(ConfigError, match="training.steps is .* counts in its"):
         call(
             "--table=multi_target_nmt/3",
             "--rows=multi",
@@ -238,6 +238,40 @@ def test_epochs_are_not_overridden_where_steps_count(trained, tmp_path):
             "--override=training.epochs=2",
         )
     assert trained == []
+
+
+def test_changes_that_no_row_reads_are_refused(trained, tmp_path):
+    def dry_run(rows, *changes):
+        call(
+            "--table=shared_memory/3",
+            f"--rows={rows}",
+            f"--model_dir={tmp_path}",
+            "--dry_run",
+            *(f"--override={change}" for change in changes),
+        )
+
+    with pytest.raises(ConfigError, match="alpha does nothing without"):
+        dry_run("arc_i", "training.gradnorm.alpha=3")
+    with pytest.raises(ConfigError, match="beam does nothing without transl"):
+        dry_run("arc_i", "evaluation.decoding.beam=3")
+    shares = "training.share_steps=True"
+    with pytest.raises(ConfigError, match="share_steps does nothing"):
+        dry_run("arc_i", shares)
+    dry_run("lstm,arc_i", shares)  # The row lstm has a model for each task.
+
+
+def test_a_table_that_was_begun_goes_on(trained, tmp_path):
+    folder = tmp_path / "arc_i" / "seed_1"
+    folder.mkdir(parents=True)
+    begun = {"training": {"gradnorm": {"alpha": 3.0}}}
+    (folder / "config.json").write_text(json.dumps(begun))
+    arguments = [
+        *("--table=shared_memory/3", "--rows=arc_i", "--dry_run"),
+        f"--model_dir={tmp_path}",
+    ]
+    call(*arguments, "--override=training.gradnorm.alpha=3")
+    with pytest.raises(ConfigError, match="alpha does nothing without"):
+        call(*arguments, "--override=training.gradnorm.alpha=4")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The train program with a stand-in for the training room."""
 
+import json
 import sys
 import types
 
@@ -10,6 +11,7 @@ import mtl_tf.runs
 from launch import train
 from mtl_tf.baselines import yardsticks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.experiments import single_tasks
 from mtl_tf.programs import common_flags, runner
 from tests.launch import helpers
 from tests.launch.stand_in import Run
@@ -84,8 +86,13 @@ def test_wrong_hyperparameters_stop_before_training(calls, value):
 def test_a_run_that_was_begun_goes_on_with_fields_that_do_nothing(
     calls, tmp_path
 ):
-    (tmp_path / "config.json").write_text("{}")
-    call("--config.model.wide.dimension=4", f"--model_dir={tmp_path}")
+    begun = {"model": {"wide": {"dimension": 4}}}
+    (tmp_path / "config.json").write_text(json.dumps(begun))
+    field, place = "--config.model.wide.dimension", f"--model_dir={tmp_path}"
+    call(f"{field}=4", place)
+    assert len(calls.calls) == 1
+    with pytest.raises(ConfigError, match="dimension does nothing without"):
+        call(f"{field}=5", place)
     assert len(calls.calls) == 1
 
 
@@ -95,6 +102,25 @@ def test_what_is_set_by_hand_and_does_nothing_stops_before_training(calls):
         call(f"--config.{field}=4")
     assert calls.calls == []
     call(f"--config.{field}=4", "--config.model.wide.buckets=8")
+    assert len(calls.calls) == 1
+
+
+def test_fields_of_other_task_types_stop_before_training(calls):
+    with pytest.raises(ConfigError, match="without tagging tasks, got 'soft"):
+        call("--config.model.tagging.decoder=softmax")
+    assert calls.calls == []
+    call(
+        "--config.model.tagging.decoder=softmax",
+        "--config.tasks=sample_reviews,conll2000",
+    )
+    assert len(calls.calls) == 1
+
+
+def test_models_of_single_tasks_read_it(calls, monkeypatch):
+    monkeypatch.setattr(single_tasks, "train", calls.train)
+    with pytest.raises(ConfigError, match="without train_separately, got Tr"):
+        call("--config.training.share_steps")
+    call("--config.training.share_steps", "--compare_single")
     assert len(calls.calls) == 1
 
 

@@ -117,6 +117,15 @@ def test_groups_by_task_take_any_task(own, group, task, value):
     assert here[task] == value
 
 
+def test_a_config_knows_what_was_changed_in_it():
+    config = config_files.load("quickstart")
+    assert config_argument.changed(config) == ()
+    config_argument.change(config, {"training.epochs": 3})
+    config_argument.change(config, {"seed": 3})
+    assert config_argument.changed(config) == ("training.epochs", "seed")
+    assert config_argument.changed(config.to_dict()) == ()
+
+
 def test_value_in_the_next_argument():
     config = parse("--config=quickstart", "--config.tasks", "a,b")
     assert config.tasks == ("a", "b")

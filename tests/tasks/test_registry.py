@@ -5,6 +5,7 @@ import importlib
 import pytest
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.tasks import registry
 from mtl_tf.tasks.registry import group_of, resolve, single_entries
 from mtl_tf.tasks.task import Task
 from tests.tasks.fakes import own
@@ -214,3 +215,15 @@ def test_single_entries_stand_for_one_task_each():
     names = [task.name for task in resolve(singles[2:])]
     assert names == [t.name for t in resolve(["sample_reviews"])]
     assert [t.name for e in singles[2:] for t in resolve([e])] == names
+
+
+def test_types_are_known_without_data():
+    own = {"name": "mine", "files": {"train": "absent.tsv"}}
+    tagged = {**own, "name": "tagged", "type": "tagging"}
+    assert registry.types_of(["multi30k/en-de", own]) == {
+        "translation",
+        "classification",
+    }
+    assert registry.types_of(["conll2000", tagged]) == {"tagging"}
+    with pytest.raises(ConfigError, match="unknown task 'bookz'"):
+        registry.types_of(["bookz"])

@@ -3,6 +3,8 @@
 from mtl_tf.configs import rules
 from mtl_tf.configs.field import Field, Group
 
+_NGRAMS = ("text.ngrams.buckets", "text.ngrams.vectors")
+
 TYPE = {
     "text.generative_vocabulary": Field(
         50000,
@@ -35,18 +37,23 @@ TYPE = {
         "File of n-gram vectors, with lines that begin like 2gram-ab.",
     ),
     "text.ngrams.dimension": Field(
-        100, rules.POSITIVE_INTEGER, "Size of each vector."
+        100,
+        rules.POSITIVE_INTEGER,
+        "Size of each vector.",
+        needs=_NGRAMS,
     ),
     "text.ngrams.most": Field(
         48,
         rules.POSITIVE_INTEGER,
         "Maximum number of n-grams of a word, short n-grams first. A word of "
         "16 characters has 48.",
+        needs=_NGRAMS,
     ),
     "model.answering": Group(
         "The model that answers questions. Its word vectors have the size "
         "model.embedding_dim; no other field of model applies to it.",
         open=True,
+        only_with=("model.embedding_dim",),
     ),
     "model.answering.name": Field(
         "mqan",

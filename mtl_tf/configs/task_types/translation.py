@@ -26,6 +26,7 @@ _MODEL = {
     "model.translation": Group(
         "The model that translates. No other field of model applies to it.",
         open=True,
+        only_with=(),
     ),
     "model.translation.embedding_dim": Field(
         256, rules.POSITIVE_INTEGER, "Size of the word vectors."

@@ -135,10 +135,12 @@ def _ending(
     """
     last, best_step = entries[-1], best_steps[0]
     waited = sum(entry["step"] > max(best_steps) for entry in entries)
+    # An entry's epochs are its steps by those of an epoch, so this compares
+    # with `Stage.total_steps`.
     at_end = (
         last["step"] >= stage.steps
         if stage.steps
-        else last["epoch"] >= stage.epochs
+        else last["epoch"] >= stage.epochs and last["step"] >= stage.min_steps
     )
     time = f"after epoch {last['epoch']:g} (step {last['step']})"
     weights = (

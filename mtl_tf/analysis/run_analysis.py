@@ -7,16 +7,11 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.analysis import histories
+from mtl_tf.analysis import histories, kept_scores
 from mtl_tf.analysis.histories import History
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
-from mtl_tf.evaluation import (
-    evaluator,
-    probabilities,
-    scored_examples,
-    task_types,
-)
+from mtl_tf.evaluation import probabilities, scored_examples, task_types
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept_predictions, runs_of
@@ -56,7 +51,8 @@ class Analysis:
         paths: the runs; all but the first are other seeds of it.
         seeds: of each run.
         split: that was scored.
-        results: of each run, as `evaluator.evaluate` returns them.
+        results: of each run, as `evaluator.evaluate` returns them, from the
+            predictions that it has kept; see `kept_scores`.
         run: facts of the first run, from its `results.json`.
         histories: the stages of each run.
         tasks: of the first run, by name.
@@ -170,17 +166,18 @@ def _seeds(paths: Sequence[str]) -> list[int]:
 
 
 def _results(path: str, split: str, directories: tuple) -> dict[str, Any]:
-    """The scores of a run on a split, which is scored if it was not."""
+    """The scores of what a run has kept of a split; scores it if need be."""
     noted = RunDirectory(path).read("results.json")
     for folder in run_folders(path):
         if not scored_examples.read(folder.path, split):
             logging.info("Scoring %s on %s.", folder.path, split)
             run = loading.load(folder.path)
             run.evaluate(split, None, *directories, keep=True)
-    for part in (noted, *noted.get("other_splits", {}).values()):
-        if part["split"] == split:
-            return part
-    return evaluator.evaluate(kept_predictions(path, split).values(), split)
+    parts = (noted, *noted.get("other_splits", {}).values())
+    scores = {part["split"]: part["tasks"] for part in parts}
+    kept = kept_predictions(path, split)
+    in_order = {name: kept[name] for name in noted["tasks"] if name in kept}
+    return kept_scores.evaluate(in_order, split, scores.get(split, {}))
 
 
 def _probabilities(task: TaskPredictions) -> tuple[list, dict[str, float]]:

@@ -9,8 +9,8 @@ from mtl_tf.figures.page import DEFAULT, FULL_WIDTH, Page, wrapped
 
 _PANEL = 19.0  # ems of a panel's height
 _TITLES = {
-    "train": "training loss (mean over the epoch)",
-    "development": "development loss (at the epoch's end)",
+    "train": "training loss",
+    "development": "development loss",
 }
 _NARROW = 40.0  # ems of a page that has no room for two panels in a row
 

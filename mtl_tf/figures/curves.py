@@ -1,12 +1,16 @@
 """Training and development loss of runs by epoch."""
 
-import collections
+import bisect
 import dataclasses
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation.spread import spread
+from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import run_folders
 
 
@@ -32,41 +36,92 @@ def read(path: str, label: str) -> Curve:
     """Reads a run's curve from its `metrics.jsonl`.
 
     A run of a model per task gives the mean over the models, as far as all of
-    them trained.
+    them trained. Tasks of different sizes are evaluated at different epochs:
+    between two evaluations of a model, its losses are interpolated.
 
     Args:
         path: the run directory.
         label: how the figure names it.
 
     Raises:
-        RunError: no evaluation is noted there.
+        RunError: no evaluation is noted there, or there is no epoch by which
+            all models had one.
     """
     folders = run_folders(path)
-    points: dict[float, list[Mapping[str, Any]]] = collections.defaultdict(list)
-    for folder in folders:
-        for entry in folder.metrics():
-            if entry["stage"] == "joint":
-                points[entry["epoch"]].append(entry)
-    complete = {e: p for e, p in points.items() if len(p) == len(folders)}
-    if not complete:
+    models = [_of_model(folder, label) for folder in folders]
+    if not models:
         raise RunError(f"{path} has no evaluations in metrics.jsonl")
-    epochs = sorted(complete)
+    if len(models) == 1:
+        return models[0]
+    first = max(model.epochs[0] for model in models)
+    last = min(model.epochs[-1] for model in models)
+    if first > last:
+        raise _apart(path, folders, models)
+    epochs = sorted(
+        {e for model in models for e in model.epochs if first <= e <= last}
+    )
     return Curve(
         label,
         tuple(epochs),
-        tuple(spread(_training_losses(complete[e]))["mean"] for e in epochs),
-        tuple(spread(_development_losses(complete[e]))["mean"] for e in epochs),
+        tuple(_mean_at(e, models, "train") for e in epochs),
+        tuple(_mean_at(e, models, "development") for e in epochs),
     )
 
 
-def _training_losses(entries: list[Mapping[str, Any]]) -> list[float]:
-    return [loss for e in entries for loss in e["train_loss"].values()]
+def _of_model(folder: RunDirectory, label: str) -> Curve:
+    """The curve of a single model.
+
+    Raises:
+        RunError: no evaluation is noted there.
+    """
+    entries = [e for e in folder.metrics() if e["stage"] == "joint"]
+    if not entries:
+        raise RunError(f"{folder.path} has no evaluations in metrics.jsonl")
+    return Curve(
+        label,
+        tuple(entry["epoch"] for entry in entries),
+        tuple(spread(_training_losses(e))["mean"] for e in entries),
+        tuple(spread(_development_losses(e))["mean"] for e in entries),
+    )
 
 
-def _development_losses(entries: list[Mapping[str, Any]]) -> list[float]:
-    return [
-        scores["loss"]
-        for entry in entries
-        for scores in entry["validation"]["tasks"].values()
-        if scores.get("loss") is not None
-    ]
+def _apart(
+    path: str, folders: Sequence[RunDirectory], models: Sequence[Curve]
+) -> RunError:
+    """The error of models without an epoch in common."""
+    spans = (
+        f"{os.path.relpath(folder.path, path)} from epoch "
+        f"{model.epochs[0]:g} to {model.epochs[-1]:g}"
+        for folder, model in zip(folders, models)
+    )
+    return RunError(
+        f"{path} has no mean curve: its models were evaluated at epochs that "
+        f"do not overlap ({', '.join(spans)}); draw them one by one"
+    )
+
+
+def _mean_at(epoch: float, models: Sequence[Curve], kind: str) -> float | None:
+    values = (_at(epoch, m.epochs, getattr(m, kind)) for m in models)
+    return spread(values)["mean"]
+
+
+def _at(
+    epoch: float, epochs: Sequence[float], values: Sequence[float | None]
+) -> float | None:
+    """The value at an epoch, interpolated; None if a neighbour has none."""
+    after = bisect.bisect_left(epochs, epoch)
+    if epochs[after] == epoch:
+        return values[after]
+    pair = values[after - 1 : after + 1]
+    if None in pair:
+        return None
+    return float(np.interp(epoch, epochs[after - 1 : after + 1], pair))
+
+
+def _training_losses(entry: Mapping[str, Any]) -> list[float]:
+    return list(entry["train_loss"].values())
+
+
+def _development_losses(entry: Mapping[str, Any]) -> list[float | None]:
+    tasks = entry["validation"]["tasks"].values()
+    return [scores.get("loss") for scores in tasks]

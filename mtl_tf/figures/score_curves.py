@@ -9,13 +9,14 @@ import numpy as np
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
-from mtl_tf.pipelines.mixing import make_mixing
+from mtl_tf.pipelines.mixing import for_tasks, make_mixing
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import run_folders
 
 # What the scores stand against.
 MINIBATCHES, HOURS = "minibatches", "hours"
 AXES = (MINIBATCHES, HOURS)
+_STAGE = "joint"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +45,11 @@ def read(
 
     Against `minibatches` of the task itself, a model of one task and one of
     several compare at equal amounts of its data, as in figure 4 of Dong et al.
-    (2015). Against `hours`, a model of several tasks has its whole time: the
-    run's time is spread evenly over its steps, since it alone is noted.
+    (2015). With `training.accumulate_steps`, a step has that many. Against
+    `hours`, a model of several tasks has its whole time: that of the joint
+    stage is spread evenly over its steps, since single steps are not noted.
+    Runs of older versions with fine-tuning note only the time of all stages: it
+    is spread over the steps of all, as if they took equally long.
 
     Args:
         path: the run directory; of a model for each task, the whole.
@@ -72,7 +76,7 @@ def read(
 def _curves(
     folder: RunDirectory, label: str, axis: str, metric: str
 ) -> Iterator[ScoreCurve]:
-    entries = [e for e in folder.metrics() if e["stage"] == "joint"]
+    entries = [e for e in folder.metrics() if e["stage"] == _STAGE]
     if not entries:
         return
     steps = [entry["step"] for entry in entries]
@@ -109,10 +113,11 @@ def _minibatches(
     shares = np.maximum(
         1, np.round(steps_per_epoch * sizes / sizes.sum())
     ).astype(int)
-    mixing = make_mixing(
-        config["pipeline"]["mixing"], shares, config["seed"], names
-    )
-    return np.array([mixing.counts(s) for s in steps], float).T.tolist()
+    # Its options may name tasks that this model does not have.
+    mixing_config = for_tasks(config["pipeline"]["mixing"], names)
+    mixing = make_mixing(mixing_config, shares, config["seed"], names)
+    counts = np.array([mixing.counts(s) for s in steps], float).T
+    return (counts * config["training"]["accumulate_steps"]).tolist()
 
 
 def _hours(folder: RunDirectory, steps: list[int]) -> list[float]:
@@ -123,8 +128,12 @@ def _hours(folder: RunDirectory, steps: list[int]) -> list[float]:
             f"its end; until then draw it against {MINIBATCHES}"
         )
     run = folder.read("results.json")["run"]
-    hours_of_step = run["wall_time"] / steps[-1] / 3600
-    return [hours_of_step * step for step in steps]
+    if "stage_seconds" in run:
+        seconds_of_step = run["stage_seconds"][_STAGE] / steps[-1]
+    else:
+        last = {entry["stage"]: entry["step"] for entry in folder.metrics()}
+        seconds_of_step = run["wall_time"] / sum(last.values())
+    return [seconds_of_step * step / 3600 for step in steps]
 
 
 def by_task(curves: Sequence[ScoreCurve]) -> dict[str, list[ScoreCurve]]:

@@ -297,12 +297,13 @@ def _train_jointly(
         *(config, run, loaded, model),
         *(session.strategy, session.callbacks, service),
     )
-    seconds, steps = 0.0, 0
+    seconds: dict[str, float] = {}
+    steps = 0
     names = [task.name for task in loaded.tasks]
     stages = stage_plan.plan(config, names)
     for stage in stages:
         state = runner.execute(stage)
-        seconds += float(state.seconds.numpy())
+        seconds[stage.name] = float(state.seconds.numpy())
         steps += int(state.step.numpy())
 
     def results() -> dict[str, Any]:
@@ -330,7 +331,8 @@ def _train_jointly(
             "steps": steps,
             "best_step": run.read("best/best.json")["step"],
             **_validated(run, stages[0], names),
-            "wall_time": seconds,
+            "wall_time": sum(seconds.values()),
+            **({"stage_seconds": seconds} if len(stages) > 1 else {}),
         }
         return run_results.joined(parts, about)
 

@@ -35,7 +35,14 @@ def test_a_training_to_its_end(tmp_path):
     )
 
 
-@pytest.mark.parametrize("length", [{"epochs": 9}, {"steps": 90}])
+@pytest.mark.parametrize(
+    "length",
+    [
+        {"epochs": 9},
+        {"steps": 90},
+        {"epochs": 1, "min_steps": 60},
+    ],
+)
 def test_a_training_that_stopped_early(tmp_path, length):
     path = make_run(tmp_path / "run", best=20, patience=2, **length)
     [found] = histories.read(path)
@@ -44,6 +51,20 @@ def test_a_training_that_stopped_early(tmp_path, length):
         "Stopped early after epoch 4 (step 40): no better validation score "
         "for 2 evaluations; the weights of step 20 were kept."
     )
+
+
+@pytest.mark.parametrize(
+    "length",
+    [
+        {"epochs": 1, "min_steps": 40},
+        {"epochs": 9, "steps": 40},
+    ],
+)
+def test_the_last_step_of_a_plan_is_no_early_stop(tmp_path, length):
+    path = make_run(tmp_path / "run", best=20, patience=2, **length)
+    [found] = histories.read(path)
+    assert not found.stopped_early
+    assert found.ending.startswith("Trained to its planned end")
 
 
 def test_a_training_whose_tasks_keep_weights_of_their_own(tmp_path):

@@ -72,3 +72,53 @@ def test_what_is_no_run_is_refused(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(RunError, match="no evaluations"):
         curves.read(str(tmp_path), "x")
+
+
+def losses(*points):
+    return [entry(epoch, {"a": x}, {"a": y}) for epoch, x, y in points]
+
+
+def test_models_that_were_evaluated_at_different_epochs(run):
+    """As tasks of different sizes are, with `training.evaluate_every`."""
+    write(
+        run / "tasks" / "a",
+        *losses((1.0, 8.0, 4.0), (2.0, 4.0, 2.0), (3.0, 2.0, 1.0)),
+    )
+    write(
+        run / "tasks" / "b",
+        *losses((0.5, 6.0, 3.0), (1.5, 4.0, 2.0), (2.0, 2.0, None)),
+    )
+    curve = curves.read(str(run), "x")
+    assert curve.epochs == (1.0, 1.5, 2.0)
+    assert curve.train == pytest.approx((6.5, 5.0, 3.0))
+    # Where one model has no loss there is that of the other.
+    assert curve.development == pytest.approx((3.25, 2.5, 2.0))
+
+
+def test_nothing_is_made_up_beside_an_unknown_loss(run):
+    write(run / "tasks" / "a", *losses((1.0, 1.0, None), (2.0, 1.0, 5.0)))
+    write(run / "tasks" / "b", *losses((1.0, 1.0, 3.0), (1.5, 1.0, 3.0)))
+    assert curves.read(str(run), "x").development == (3.0, 3.0)
+
+
+def test_epochs_that_are_too_near_to_differ_are_all_drawn(run):
+    write(run, *losses((0.0001, 2.0, 1.0), (0.0001, 1.0, 1.0)))
+    assert curves.read(str(run), "x").train == (2.0, 1.0)
+
+
+def test_models_without_an_epoch_in_common(run):
+    write(run / "tasks" / "a", *losses((0.1, 1.0, 1.0), (0.2, 1.0, 1.0)))
+    write(run / "tasks" / "b", *losses((1.0, 1.0, 1.0), (2.0, 1.0, 1.0)))
+    with pytest.raises(
+        RunError,
+        match="do not overlap .tasks/a from epoch 0.1 to 0.2, tasks/b from "
+        "epoch 1 to 2.; draw them one by one",
+    ):
+        curves.read(str(run), "x")
+
+
+def test_a_model_that_was_not_evaluated_yet_is_named(run):
+    write(run / "tasks" / "a", *losses((1.0, 1.0, 1.0)))
+    write(run / "tasks" / "b")
+    with pytest.raises(RunError, match="tasks/b has no evaluations"):
+        curves.read(str(run), "x")

@@ -1,6 +1,7 @@
 """Validation scores as training goes on, from `metrics.jsonl`."""
 
 import json
+import pathlib
 
 import pytest
 
@@ -59,6 +60,14 @@ def write(folder, names, scores, mixing=None, sizes=None, wall_time=None):
     return str(folder)
 
 
+def change(path, name, how):
+    """Changes a JSON file of a run."""
+    file = pathlib.Path(path, f"{name}.json")
+    value = json.loads(file.read_text())
+    how(value)
+    file.write_text(json.dumps(value))
+
+
 SCORES = [(1.0, 2.0), (3.0, None), (5.0, 6.0)]
 
 
@@ -102,6 +111,45 @@ def test_a_model_a_pair_has_all_of_its_minibatches(tmp_path):
     curves = score_curves.read(str(root), "Single")
     assert [c.task for c in curves] == ["en-de", "en-fr"]
     assert all(c.places == (10.0, 20.0) for c in curves)
+
+
+@pytest.mark.parametrize(
+    "mixing",
+    [
+        {"name": "weighted", "weights": {"en-de": 2.0}},
+        {"name": "phases", "phases": [{"tasks": ["en-de"], "steps": 5}]},
+    ],
+)
+def test_a_model_a_pair_whose_mixing_names_other_pairs(tmp_path, mixing):
+    root = tmp_path / "single"
+    for pair in ("en-de", "en-fr"):
+        write(root / "tasks" / pair, [pair], [(4.0,), (5.0,)], mixing)
+    (root / "config.json").write_text(json.dumps(fields.defaults()))
+    curves = score_curves.read(str(root), "Single")
+    assert [c.places for c in curves] == [(10.0, 20.0)] * 2
+
+
+def test_a_step_of_accumulated_gradients_has_several_minibatches(tmp_path):
+    path = write(tmp_path / "a", ["en-de", "en-fr"], [(1, 2), (3, 4)])
+    change(path, "config", lambda c: c["training"].update(accumulate_steps=3))
+    assert [c.places for c in score_curves.read(path, "x")] == [(15, 30)] * 2
+
+
+def test_hours_of_a_run_that_was_fine_tuned_are_those_of_the_joint_stage(
+    tmp_path,
+):
+    path = write(tmp_path / "a", ["en-de"], [(1,), (2,)], wall_time=7200.0)
+    with open(tmp_path / "a" / "metrics.jsonl", "a") as file:
+        for step in (10, 20):
+            entry = {"stage": "fine_tuned", "step": step, "validation": {}}
+            file.write(json.dumps(entry) + "\n")
+    # Of older runs only the time of all 40 steps is known.
+    [curve] = score_curves.read(path, "x", score_curves.HOURS)
+    assert curve.places == pytest.approx((0.5, 1.0))
+    seconds = {"joint": 1800.0, "fine_tuned": 5400.0}
+    change(path, "results", lambda r: r["run"].update(stage_seconds=seconds))
+    [curve] = score_curves.read(path, "x", score_curves.HOURS)
+    assert curve.places == pytest.approx((0.25, 0.5))
 
 
 def test_what_cannot_be_read_is_refused(tmp_path):

@@ -1,5 +1,7 @@
 """The analyse program on runs that were made without training."""
 
+import dataclasses
+import json
 import re
 import sys
 from html.parser import HTMLParser
@@ -11,6 +13,7 @@ import mtl_tf
 from launch import analyse
 from mtl_tf.analysis import run_analysis
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
+from mtl_tf.evaluation import scored_examples
 from mtl_tf.programs import runner
 from mtl_tf.runs import loading
 from tests.analysis.made_runs import Loaded, make_run, predictions
@@ -98,6 +101,34 @@ def test_a_page_of_a_run(tmp_path, capsys):
         ["", "&lt;bad&gt;", "good"],
         ["&lt;bad&gt;", "10", "10"],
         ["good", "0", "20"],
+    ]
+
+
+def test_all_parts_of_a_page_are_of_one_state(tmp_path, monkeypatch):
+    """What `launch.calibrate` leaves: results.json is as it was."""
+    monkeypatch.setattr(loading, "load", lambda path: Loaded(path, ("books",)))
+    folder = tmp_path / "run"
+    path = make_run(folder, ("books",))
+    noted = json.loads((folder / "results.json").read_text())
+    noted["tasks"]["books"] |= {"loss": 9.0, "yardsticks": {"majority": 50.0}}
+    (folder / "results.json").write_text(json.dumps(noted))
+    task = predictions()
+    kept = dataclasses.replace(
+        task,
+        predictions=np.where(np.arange(40) < 3, 1 - task.labels, task.labels),
+        settings={"temperature": 2.0},
+    )
+    scored_examples.write(path, "test", [kept])
+    run(f"--model_dir={path}")
+    page = Page(folder / "analysis.html")
+    scores = dict(rows(page, "classification, 40 examples"))
+    assert scores["accuracy"] == "92.5"
+    assert scores["accuracy of the yardstick majority"] == "50.0"
+    quality = dict(rows(page, "Probabilities"))
+    assert f"{float(scores['loss']):.3f}" == quality["log loss"]
+    assert "3 of 3, the worst first." in page.texts
+    assert [row[-1] for row in rows(page, "Scores on the split test")[1:]] == [
+        *("92.5", "92.5", "92.5")
     ]
 
 

@@ -78,3 +78,8 @@ def test_the_validation_score_is_that_of_the_fine_tuned_weights(
     assert about["validation_mean"] == pytest.approx(mean)
     joint = json.loads((tmp_path / "a" / "best" / "best.json").read_text())
     assert about["validation_mean"] > joint["score"]
+    seconds = about["stage_seconds"]
+    stages = [e["stage"] for e in metrics(tmp_path / "a")]
+    assert list(seconds) == list(dict.fromkeys(stages))
+    assert min(seconds.values()) > 0
+    assert sum(seconds.values()) == about["wall_time"]

@@ -204,8 +204,9 @@ BY_TASK = (
 #: version, they started at 0, and the penalty was divided by n squared. 3: the
 #: loss of a tagged sentence is that of a token. 4: the defaults of model and
 #: training are for one's own data; before, they were a paper's. 5: validation
-#: examples choose shares of the encoder.
-VERSION = 5
+#: examples choose shares of the encoder. 6: the words of a context of several
+#: questions count once.
+VERSION = 6
 
 #: What fields and groups were called before: old path -> path. Configs of
 #: run directories are renamed when they are read (`configs.older`).

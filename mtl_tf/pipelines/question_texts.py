@@ -41,8 +41,8 @@ def build_encoder(
 
     Args:
         tasks: `Task` objects.
-        text_config: `tokenizer` (its config), `max_length`, `min_count` and
-            `max_size` (0: no limit).
+        text_config: `tokenizer` (its config), `max_length`, `min_count`,
+            `max_size` (0: no limit) and `count_contexts_once`.
         pretrained: tells which words have pretrained vectors, also in other
             splits' contexts and questions.
 
@@ -67,9 +67,10 @@ def build_encoder(
     if tokenizer.pieces:
         return TextEncoder(tokenizer, vocabulary_of_pieces(tokenizer, BOUNDS))
     warn_of_unknown_word(text_config)
-    counts = _count(tasks, "train", tokenizer, length)
+    options = (tokenizer, length, text_config["count_contexts_once"])
+    counts = _count(tasks, "train", *options)
     splits = {split for task in tasks for split in task.splits} - {"train"}
-    others = (_count(tasks, split, tokenizer, length) for split in splits)
+    others = (_count(tasks, split, *options) for split in splits)
     vocabulary = vocabulary_of_words(
         counts, text_config, BOUNDS, pretrained, others
     )
@@ -120,12 +121,17 @@ def _texts(task: Any, split: str, answers: bool) -> Iterable[tf.Tensor]:
 
 
 def _count(
-    tasks: Iterable[Any], split: str, tokenizer: Tokenizer, length: int
+    tasks: Iterable[Any],
+    split: str,
+    tokenizer: Tokenizer,
+    length: int,
+    once: bool,
 ) -> collections.Counter[str]:
     """How often each token occurs; answers count only in training splits.
 
-    A context counts once, however many questions are about it. All its words
-    would otherwise be known, and no model would learn to copy unknown ones.
+    With `once`, a context counts once, however many questions are about it. All
+    its words would otherwise be known, and no model would learn to copy unknown
+    ones.
     """
     counts: collections.Counter[str] = collections.Counter()
     for task in tasks:
@@ -133,7 +139,7 @@ def _count(
             continue
         contexts: set[str] = set()
         for name, texts in _batches(task, split, split == "train"):
-            if name == CONTEXT:
+            if name == CONTEXT and once:
                 texts = _new(texts, contexts)
             tokens = tokenizer(texts)
             if name != ANSWER and length:

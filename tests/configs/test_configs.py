@@ -393,3 +393,10 @@ def test_the_docs_list_every_shipped_config():
     listed = re.findall(r"^\| .*", page, re.MULTILINE)
     named = set(re.findall(r"`(\w+)[:`]", "\n".join(listed)))
     assert set(SHIPPED) <= named
+
+
+def test_decanlp_counts_words_as_its_results_were_made():
+    for config in (load("decanlp"), load("decanlp_parts")):
+        assert not config.get_config().text.count_contexts_once
+    asked = starter.get_config("question_answering")
+    assert asked.text.count_contexts_once

@@ -33,8 +33,9 @@ from tests.task_types.question_files import LINE, NAME, entry_of, task_of
 # Numbers
 
 
-def build_text(tmp_path, *lines, min_count=1):
-    chosen = questions.config([])["text"] | {"min_count": min_count}
+def build_text(tmp_path, *lines, min_count=1, **options):
+    chosen = questions.config([])["text"]
+    chosen |= {"min_count": min_count, **options}
     task = task_of(tmp_path, *lines)
     return systems.of_type(NAME).build_text([task], chosen), task
 
@@ -99,6 +100,10 @@ def test_words_of_a_context_count_once_for_all_its_questions(tmp_path):
     other = {**LINE, "context": "it is Bob"}
     text, _ = build_text(tmp_path, LINE, LINE, LINE, other, min_count=2)
     words = [*["who", "it", "ann"], "?▁"]
+    assert sorted(text.vocabulary.tokens[4:]) == sorted(words)
+    options = {"min_count": 2, "count_contexts_once": False}
+    text, _ = build_text(tmp_path, LINE, LINE, LINE, other, **options)
+    words += set(LINE["context"].lower().split()) - {"it", "ann"}
     assert sorted(text.vocabulary.tokens[4:]) == sorted(words)
 
 

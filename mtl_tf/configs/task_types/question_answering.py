@@ -12,6 +12,15 @@ TYPE = {
         "Number of most frequent words that an answer can have without "
         "copying them; 0 for all words.",
     ),
+    "text.count_contexts_once": Field(
+        True,
+        rules.BOOLEAN,
+        "Whether the words of a context count once for text.min_count, however "
+        "many questions are about it. If not, almost no word of such a context "
+        "is unknown, and a model hardly learns to copy unknown words.",
+        before=False,
+        since=6,
+    ),
     "text.answer_max_length": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,

@@ -110,13 +110,13 @@ def train(
 
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
-    from mtl_tf.configs import idle_fields, validation
+    from mtl_tf.configs import validation
     from mtl_tf.core import task_types
     from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import config_argument, console
     from mtl_tf.runs import run_folders, training_run
-    from mtl_tf.tasks import given_rows, in_memory, registry
+    from mtl_tf.tasks import given_rows, in_memory
     from mtl_tf.training import callbacks as called
 
     task_types.read_changed()
@@ -137,14 +137,8 @@ def train(
             stack.enter_context(given_rows.errors_named(paths))
             plain = validation.validate({**plain, "tasks": tuple(tasks)})
             _check_one_run(plain)
-            by_hand = idle_fields.not_as_begun(
-                plain,
-                config_argument.changed(config),
-                os.path.join(model_dir, "config.json"),
-            )
-            alone = {"train_separately": True} if compare_single else {}
-            types = registry.types_of(plain["tasks"])
-            validation.check_used({**plain, **alone}, by_hand, types)
+            by_hand = config_argument.changed(config)
+            _check_used(plain, by_hand, model_dir, compare_single)
             do(
                 plain,
                 model_dir=model_dir,
@@ -349,6 +343,24 @@ def _import_tensorflow() -> None:
     if "tensorflow" not in sys.modules:
         quiet.lower_log_level()
         quiet.import_tensorflow(quiet=True)
+
+
+def _check_used(
+    config: Mapping[str, Any],
+    by_hand: Sequence[str],
+    model_dir: str,
+    compare_single: bool,
+) -> None:
+    """Refuses what was changed by hand and nothing reads."""
+    from mtl_tf.configs import idle_fields, validation
+    from mtl_tf.tasks import registry
+
+    begun = os.path.join(model_dir, "config.json")
+    paths = idle_fields.not_as_begun(config, by_hand, begun)
+    # By the models of single tasks, too, which are trained besides.
+    alone = {"train_separately": True} if compare_single else {}
+    types = registry.types_of(config["tasks"])
+    validation.check_used({**config, **alone}, paths, types)
 
 
 def _check_one_run(config: Mapping[str, Any]) -> None:

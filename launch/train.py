@@ -38,27 +38,23 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Trains, evaluates and prints the table of results."""
-    from mtl_tf.configs import idle_fields, validation
+    from mtl_tf.configs import validation
+    from mtl_tf.runs import set_by_hand
 
     config = validation.validate(values.config.to_dict())
-    by_hand = idle_fields.not_as_begun(
+    set_by_hand.check_used(
         config,
         values["config"].overridden,
         os.path.join(values.model_dir, "config.json"),
+        alone=values.compare_single,
     )
-    # By the models of single tasks, too, which are trained besides.
-    alone = {"train_separately": True} if values.compare_single else {}
-    validation.check_used({**config, **alone}, by_hand)
 
     from mtl_tf.baselines import yardsticks
     from mtl_tf.evaluation import tables
     from mtl_tf.experiments import single_tasks
     from mtl_tf.runs import training_run
-    from mtl_tf.tasks import registry
     from mtl_tf.training import callbacks, strategies
 
-    types = registry.types_of(config["tasks"])
-    validation.check_used({**config, **alone}, by_hand, types)
     adds_yardsticks = config["evaluation"]["yardsticks"]
     do = single_tasks.train if values.compare_single else training_run.train
     results = do(

@@ -39,23 +39,20 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Takes all turns and prints the table of results."""
-    from mtl_tf.configs import idle_fields, validation
+    from mtl_tf.configs import validation
+    from mtl_tf.runs import set_by_hand
 
     config = validation.validate(values.config.to_dict())
-    by_hand = idle_fields.not_as_begun(
+    set_by_hand.check_used(
         config,
         values["config"].overridden,
         os.path.join(values.model_dir, "transfer.json"),
         "config",
     )
-    validation.check_used(config, by_hand)
 
     from mtl_tf.evaluation import tables
     from mtl_tf.experiments import transfer
-    from mtl_tf.tasks import registry
 
-    types = registry.types_of(config["tasks"])
-    validation.check_used(config, by_hand, types)
     results = transfer.transfer(
         config,
         model_dir=values.model_dir,

@@ -115,7 +115,7 @@ def train(
     from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import config_argument, console
-    from mtl_tf.runs import run_folders, training_run
+    from mtl_tf.runs import run_folders, set_by_hand, training_run
     from mtl_tf.tasks import given_rows, in_memory
     from mtl_tf.training import callbacks as called
 
@@ -138,7 +138,8 @@ def train(
             plain = validation.validate({**plain, "tasks": tuple(tasks)})
             _check_one_run(plain)
             by_hand = config_argument.changed(config)
-            _check_used(plain, by_hand, model_dir, compare_single)
+            begun = os.path.join(model_dir, "config.json")
+            set_by_hand.check_used(plain, by_hand, begun, alone=compare_single)
             do(
                 plain,
                 model_dir=model_dir,
@@ -343,24 +344,6 @@ def _import_tensorflow() -> None:
     if "tensorflow" not in sys.modules:
         quiet.lower_log_level()
         quiet.import_tensorflow(quiet=True)
-
-
-def _check_used(
-    config: Mapping[str, Any],
-    by_hand: Sequence[str],
-    model_dir: str,
-    compare_single: bool,
-) -> None:
-    """Refuses what was changed by hand and nothing reads."""
-    from mtl_tf.configs import idle_fields, validation
-    from mtl_tf.tasks import registry
-
-    begun = os.path.join(model_dir, "config.json")
-    paths = idle_fields.not_as_begun(config, by_hand, begun)
-    # By the models of single tasks, too, which are trained besides.
-    alone = {"train_separately": True} if compare_single else {}
-    types = registry.types_of(config["tasks"])
-    validation.check_used({**config, **alone}, paths, types)
 
 
 def _check_one_run(config: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import metrics, scored_examples, task_types
 from mtl_tf.evaluation.probabilities import quality
 from mtl_tf.evaluation.score_format import metric_title
-from mtl_tf.runs import run_data
+from mtl_tf.runs import fitting, run_data
 from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
@@ -132,13 +132,13 @@ class _Fit:
             run_data.encode_split(task, "validation", run.encoder)
             for task in tasks
         ]
-        self._fitted = run.fitted(validation, temperature, wishes)
+        self._fitted = fitting.fit(run, validation, temperature, wishes)
 
     def keep(self) -> dict[str, Any]:
         """Writes it into the run; returns the part of `calibrate`'s result."""
         run = self._run
         others = scored_examples.splits(run.directory.path)
-        run.keep_fitted(self._fitted)
+        fitting.keep(run, self._fitted)
         after = self._scores()
         for name in sorted(set(others) - set(self._splits)):
             run.evaluate(name, None, *self._directories, self._clean, keep=True)

@@ -1,7 +1,6 @@
 """A trained run: what `mtl_tf.load(run_directory)` returns."""
 
 import dataclasses
-import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,23 +19,17 @@ from mtl_tf.runs import (
     probability_files,
     run_data,
     run_weights,
-    seals,
     systems,
     task_types,
     trained_tasks,
 )
-from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.inference import Predictor
-from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.scored_split import fitted_on, score
+from mtl_tf.runs.scored_split import score
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
-
-#: Task name to what its type fitted on validation examples.
-FITTED = "fitted.json"
 
 
 class Run:
@@ -239,68 +232,6 @@ class Run:
             )
             self._readers[task["name"]] = encoding.TensorEncoder(encoder)
         return self._readers[task["name"]]
-
-    def fit(
-        self,
-        validation: Sequence[encoding.EncodedSplit],
-        temperature: bool = False,
-        wishes: Mapping[str, Sequence[Wish]] = types.MappingProxyType({}),
-    ) -> None:
-        """Fits thresholds and temperatures, and keeps them in the run.
-
-        See `fitted` and `keep_fitted`.
-        """
-        self.keep_fitted(self.fitted(validation, temperature, wishes))
-
-    def fitted(
-        self,
-        validation: Sequence[encoding.EncodedSplit],
-        temperature: bool = False,
-        wishes: Mapping[str, Sequence[Wish]] = types.MappingProxyType({}),
-    ) -> dict[str, dict[str, Any]]:
-        """Fits thresholds and temperatures on validation examples.
-
-        This object uses them at once. See `calibrating`.
-
-        Args:
-            validation: the encoded validation split of each task.
-            temperature: whether to fit temperatures.
-            wishes: the thresholds asked for, by task.
-
-        Returns:
-            What was fitted, by task; tasks without anything are left out.
-
-        Raises:
-            ConfigError: a wish cannot be fulfilled.
-        """
-        self.check_best(FITTED)
-        fitted = {}
-        for index, (task, split) in enumerate(zip(self.tasks, validation)):
-            self.weights_for(task["name"])
-            for name in FITTED_FIELDS:
-                task.pop(name, None)
-            settled = fitted_on(
-                *(self.predictor, split, task, index, self.config),
-                *(temperature, wishes.get(task["name"], ())),
-            )
-            if settled:
-                fitted[task["name"]] = settled
-                task.update(settled)
-        return fitted
-
-    def keep_fitted(self, fitted: Mapping[str, Mapping[str, Any]]) -> None:
-        """Writes what was fitted into the run's directory.
-
-        Deletes the predictions that the run has kept (`scored_examples`).
-
-        Args:
-            fitted: the return value of `fitted`.
-        """
-        if fitted or self.directory.has(FITTED):
-            # Old probabilities must be gone even if the next lines fail.
-            scored_examples.forget(self.directory.path)
-            self.directory.write(FITTED, fitted)
-            seals.seal(self.directory, FITTED)
 
     def evaluate(
         self,

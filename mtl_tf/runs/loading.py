@@ -7,10 +7,10 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs import run_data, run_weights, seals, systems
+from mtl_tf.runs import fitting, run_data, run_weights, seals, systems
 from mtl_tf.runs.building import build
 from mtl_tf.runs.inference import Predictor
-from mtl_tf.runs.loaded_run import FITTED, Run
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_boundaries import boundaries_of
 from mtl_tf.runs.run_directory import RunDirectory
 
@@ -60,18 +60,18 @@ def load(
             "not"
         )
     data = directory.read("data.json")
-    if directory.has(FITTED):
-        fitted = directory.read(FITTED)
+    if directory.has(fitting.FILE):
+        fitted = directory.read(fitting.FILE)
         tasks = [task | fitted.get(task["name"], {}) for task in tasks]
     kinds = [task["type"] for task in tasks]
     boundaries = boundaries_of(directory.file("data.json"), data, tasks)
     predictor = Predictor(model, kinds, boundaries, data["axes"], decoder)
     run = Run(directory, config, tasks, encoder, predictor, weights)
     run.weights_for(tasks[0]["name"])
-    if weights != run_weights.BEST and directory.has(FITTED):
+    if weights != run_weights.BEST and directory.has(fitting.FILE):
         logging.warning(
             "Thresholds and temperatures of %s were fitted with the best "
             "weights, not with these.",
-            directory.file(FITTED),
+            directory.file(fitting.FILE),
         )
     return run

@@ -17,7 +17,7 @@ from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.served_batches import DataService
-from mtl_tf.runs import run_weights, systems
+from mtl_tf.runs import fitting, run_weights, systems
 from mtl_tf.runs.inference import Predictor, compile_in_training
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.recording import Recorder
@@ -188,7 +188,8 @@ class StageRunner:
         run = Run(
             self.run, self.config, self.task_dicts, self.data.encoder, predictor
         )
-        run.fit(self.data.validation, self.config["evaluation"]["calibrate"])
+        calibrate = self.config["evaluation"]["calibrate"]
+        fitting.keep(run, fitting.fit(run, self.data.validation, calibrate))
         return run
 
     def _note(

@@ -16,7 +16,7 @@ from mtl_tf.evaluation import scored_examples
 from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.experiments import calibration
 from mtl_tf.programs import runner
-from mtl_tf.runs import calibrating, run_data, seals, training_run
+from mtl_tf.runs import calibrating, fitting, run_data, seals, training_run
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.system import corpus
 
@@ -128,7 +128,7 @@ def test_whoever_settles_anew_keeps_nothing_of_before(directory):
         run_data.encode_split(task, "validation", loaded.encoder)
         for task in run_data.tasks_of(loaded.config, (None, None))
     ]
-    loaded.fit(validation, temperature=True)
+    fitting.keep(loaded, fitting.fit(loaded, validation, temperature=True))
     assert scored_examples.splits(directory) == []
 
 

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.runs import fitting
 from mtl_tf.training.saved_weights import BestWeights
 from tests import traces
 
@@ -200,7 +201,7 @@ def test_what_is_of_the_best_weights_is_not_made_with_the_last(
     with pytest.raises(ConfigError, match="launch.compare reads is of a run's"):
         last.evaluate(keep=True)
     with pytest.raises(ConfigError, match="fitted.json is of a run's best"):
-        last.fit([])
+        fitting.fit(last, [])
     with pytest.raises(
         ConfigError, match="unknown weights .newest.; did you mean .best."
     ):

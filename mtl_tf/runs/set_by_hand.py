@@ -1,0 +1,39 @@
+"""Refuses options that a user sets and a run does not read."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mtl_tf.configs import idle_fields, validation
+
+
+def check_used(
+    config: Mapping[str, Any],
+    by_hand: Iterable[str],
+    begun: str,
+    *within: str,
+    alone: bool = False,
+) -> None:
+    """Refuses fields that were set by hand and do nothing.
+
+    A run that was begun goes on with what it has.
+
+    Args:
+        config: what `validate` returned.
+        by_hand: dotted paths of the fields that were set by hand.
+        begun: the file of the config in the run directory, if it is begun.
+        *within: where in that file the config is.
+        alone: whether models of single tasks, which read other fields, are
+            trained besides.
+
+    Raises:
+        ConfigError: one of them does nothing; the message says what it needs.
+        RunError: the file is damaged.
+    """
+    paths = idle_fields.not_as_begun(config, by_hand, begun, *within)
+    config = {**config, "train_separately": True} if alone else config
+    validation.check_used(config, paths)
+    # TensorFlow takes seconds to load, and most refusals need no task types.
+    from mtl_tf.tasks import registry
+
+    types = registry.types_of(config["tasks"])
+    validation.check_used(config, paths, types)

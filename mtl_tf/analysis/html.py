@@ -2,6 +2,7 @@
 
 import base64
 import html
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,12 +11,17 @@ from mtl_tf.figures import style
 # A longer text is folded away behind its beginning.
 _SHOWN = 300
 
+# Of escaped text. A longer word, such as a link, may be broken. Shorter ones
+# must not: a narrow column would break every label. Scripts without spaces
+# break by themselves.
+_WHOLE = re.compile(r"((?:&[#\w]+;|[!-%'-~]){30})(?=[!-~])")
+
 _STYLE = """
 body { font: 15px/1.45 sans-serif; color: #222; max-width: 70em;
   margin: 2em auto; padding: 0 1em; }
 table { border-collapse: collapse; margin: 1em 0; }
 th, td { border: 1px solid #ccc; padding: 0.25em 0.6em; text-align: left;
-  vertical-align: top; overflow-wrap: anywhere; }
+  vertical-align: top; }
 th { background: #f3f3f3; }
 td.number { text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
@@ -34,25 +40,26 @@ class Markup(str):
     """HTML that is escaped already."""
 
 
+def _content(value: Any) -> Markup:
+    """What an element shows: markup as it is, other things escaped."""
+    if isinstance(value, Markup):
+        return value
+    return Markup(_WHOLE.sub(r"\1<wbr>", escaped(value)))
+
+
 def tag(name: str, content: Any, **attributes: str) -> Markup:
     """An element; content that is no `Markup` is escaped."""
-    inner = content if isinstance(content, Markup) else escaped(content)
     written = "".join(
         f' {key.rstrip("_")}="{escaped(value)}"'
         for key, value in attributes.items()
         if value
     )
-    return Markup(f"<{name}{written}>{inner}</{name}>")
+    return Markup(f"<{name}{written}>{_content(content)}</{name}>")
 
 
 def joined(parts: Iterable[Any], between: str = "\n") -> Markup:
     """Elements one after the other."""
-    return Markup(
-        between.join(
-            part if isinstance(part, Markup) else escaped(part)
-            for part in parts
-        )
-    )
+    return Markup(between.join(map(_content, parts)))
 
 
 def table(
@@ -91,7 +98,7 @@ def picture(figure: Any, describes: str) -> Markup:
 def long_text(text: str) -> Markup:
     """A text, of which only the beginning is open if it is long."""
     if len(text) <= _SHOWN:
-        return Markup(escaped(text))
+        return _content(text)
     start = tag("summary", f"{text[:_SHOWN]} \u2026")
     return tag("details", joined([start, text]))
 

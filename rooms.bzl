@@ -109,7 +109,9 @@ TEST_NEEDS = {
     # The shared runner is tried on real programs.
     "programs": ["launch"],
     "baselines": ["configs"],
-    "figures": ["configs"],
+    # Runs are loaded as a user loads them: mtl_tf.load.
+    "runs": ["programs"],
+    "figures": ["configs", "programs"],
     "analysis": ["configs"],
     # The papers' rows are checked against the configs that train them.
     "experiments": ["programs", "launch"],

@@ -46,7 +46,7 @@ def main(values: flags.FlagValues) -> int:
         config,
         values["config"].overridden,
         os.path.join(values.model_dir, "config.json"),
-        alone=values.compare_single,
+        trains_alone=values.compare_single,
     )
 
     from mtl_tf.baselines import yardsticks

@@ -139,7 +139,9 @@ def train(
             _check_one_run(plain)
             by_hand = config_argument.changed(config)
             begun = os.path.join(model_dir, "config.json")
-            set_by_hand.check_used(plain, by_hand, begun, alone=compare_single)
+            set_by_hand.check_used(
+                plain, by_hand, begun, trains_alone=compare_single
+            )
             do(
                 plain,
                 model_dir=model_dir,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import metrics, scored_examples, task_types
@@ -12,6 +11,7 @@ from mtl_tf.evaluation.score_format import metric_title
 from mtl_tf.runs import fitting, run_data
 from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.clean_parts import CleanParts
+from mtl_tf.runs.loading import load
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_folders import run_folders
 
@@ -54,7 +54,7 @@ def calibrate(
         RunError: it is no directory of a trained run.
     """
     thresholds = dict(thresholds or {})
-    runs = [mtl_tf.load(folder.path) for folder in run_folders(model_dir)]
+    runs = [load(folder.path) for folder in run_folders(model_dir)]
     labels = {task["name"]: task["labels"] for r in runs for task in r.tasks}
     for name, wishes_of_task in thresholds.items():
         known = look_up(name, labels, "task of --threshold")

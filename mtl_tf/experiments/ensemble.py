@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import evaluator, scored_examples, significance
 from mtl_tf.evaluation.significance import System
@@ -20,6 +19,7 @@ from mtl_tf.experiments import averaging
 from mtl_tf.experiments.averaging import VALIDATION
 from mtl_tf.experiments.compare import common_tasks, kept_predictions
 from mtl_tf.runs import probability_files, run_data
+from mtl_tf.runs.loading import load
 from mtl_tf.runs.run_folders import run_folders, runs_of
 
 
@@ -204,7 +204,7 @@ def predictions_of(
                 "config and run launch.baseline in another --model_dir"
             )
         logging.info("Scoring %s on %s.", folder.path, split)
-        run = mtl_tf.load(folder.path)
+        run = load(folder.path)
         run.evaluate(split, missing, *directories, keep=True)
     return kept_predictions(path, split)
 

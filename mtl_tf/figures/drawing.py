@@ -273,12 +273,12 @@ def _load_all(runs: list[Named], task: str | None) -> dict[str, Any]:
 
 def _load(run: Named, task: str | None) -> Any:
     """Loads a run; of a run of a model per task, the task's."""
-    import mtl_tf
+    from mtl_tf.runs.loading import load
 
     single_run = os.path.join(run.path, "tasks", task or "")
     if task and os.path.isfile(os.path.join(single_run, "config.json")):
-        return mtl_tf.load(single_run)
-    return mtl_tf.load(run.path)
+        return load(single_run)
+    return load(run.path)
 
 
 def _only_task(run: Any) -> str:

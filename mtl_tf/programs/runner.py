@@ -30,7 +30,6 @@ from typing import NoReturn
 
 from absl import app, flags, logging
 
-import mtl_tf
 from mtl_tf.configs import fields, fields_page
 from mtl_tf.core import own_functions, renewal
 from mtl_tf.core.errors import (
@@ -41,6 +40,7 @@ from mtl_tf.core.errors import (
     MtlError,
 )
 from mtl_tf.core.names import hint
+from mtl_tf.core.version import __version__
 from mtl_tf.programs import (
     common_flags,
     completion,
@@ -154,7 +154,7 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
         _print_help(program, values, full="--helpfull" in argv)
         raise SystemExit(0)
     if _asks_version(argv, values):
-        print(f"{program.command()} of mtl_tf {mtl_tf.__version__}", flush=True)
+        print(f"{program.command()} of mtl_tf {__version__}", flush=True)
         raise SystemExit(0)
     if _asks(argv, [completion.FLAG]):
         print(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mtl_tf.configs import idle_fields, validation
+from mtl_tf.tasks import registry
 
 
 def check_used(
@@ -11,7 +12,7 @@ def check_used(
     by_hand: Iterable[str],
     begun: str,
     *within: str,
-    alone: bool = False,
+    trains_alone: bool = False,
 ) -> None:
     """Refuses fields that were set by hand and do nothing.
 
@@ -22,18 +23,14 @@ def check_used(
         by_hand: dotted paths of the fields that were set by hand.
         begun: the file of the config in the run directory, if it is begun.
         *within: where in that file the config is.
-        alone: whether models of single tasks, which read other fields, are
-            trained besides.
+        trains_alone: whether models of single tasks, which read other fields,
+            are trained besides.
 
     Raises:
         ConfigError: one of them does nothing; the message says what it needs.
         RunError: the file is damaged.
     """
     paths = idle_fields.not_as_begun(config, by_hand, begun, *within)
-    config = {**config, "train_separately": True} if alone else config
-    validation.check_used(config, paths)
-    # TensorFlow takes seconds to load, and most refusals need no task types.
-    from mtl_tf.tasks import registry
-
     types = registry.types_of(config["tasks"])
-    validation.check_used(config, paths, types)
+    alone = {"train_separately": True} if trains_alone else {}
+    validation.check_used({**config, **alone}, paths, types)

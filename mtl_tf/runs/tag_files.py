@@ -10,7 +10,8 @@ from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.datasets.column_rows import CONLLU, PLAIN, ColumnLayout
 from mtl_tf.datasets.tag_columns import TagColumn, TagColumns, as_text
 from mtl_tf.runs import task_types
-from mtl_tf.runs.prediction_type import TaskDict, format_of
+from mtl_tf.runs.other_files import format_as_trained
+from mtl_tf.runs.prediction_type import TaskDict
 from mtl_tf.tasks.span_tags import BILOU
 from mtl_tf.tasks.tagged_readers import FORMATS, TagLayout
 from mtl_tf.tasks.task_types.tagging import layout_of
@@ -147,7 +148,7 @@ def _own_layout(
         default; and whether the tag column is known by name.
     """
     entry = _entry(config, task)
-    is_own = "files" in entry and format_of("", entry, FORMATS) == form
+    is_own = "files" in entry and format_as_trained("", entry, FORMATS) == form
     fields = {k: v for k, v in entry.items() if is_own and k in _LAYOUT}
     task_layout = layout_of(fields, form)
     if form == "conll":

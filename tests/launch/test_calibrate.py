@@ -174,7 +174,7 @@ def test_losses_are_of_the_probabilities_that_users_get(directory, tmp_path):
 
 def test_only_labels_have_thresholds(directory, monkeypatch):
     made = types.SimpleNamespace(tasks=[{"name": "stars", "labels": ()}])
-    monkeypatch.setattr(mtl_tf, "load", lambda path: made)
+    monkeypatch.setattr(calibration, "load", lambda path: made)
     with pytest.raises(ConfigError, match="the task stars has no labels"):
         run(f"--model_dir={directory}", "--threshold=stars=1:f1")
 
@@ -194,7 +194,7 @@ def test_a_run_without_probabilities_is_refused_before_it_is_scored(
     (tmp_path / "config.json").write_text("{}")
     tags = [{"name": "tags", "type": "tagging", "labels": ["O"]}]
     run_of_tags = types.SimpleNamespace(tasks=tags)
-    monkeypatch.setattr(mtl_tf, "load", lambda path: run_of_tags)
+    monkeypatch.setattr(calibration, "load", lambda path: run_of_tags)
     monkeypatch.setattr(
         calibration, "_Fit", lambda *_: pytest.fail("it was scored")
     )

@@ -8,11 +8,11 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation.probabilities import OneLabel
+from mtl_tf.runs.other_files import format_as_trained
 from mtl_tf.runs.prediction_type import (
     Outputs,
     Prediction,
     TaskDict,
-    format_of,
 )
 from mtl_tf.runs.text_prediction import TextPrediction
 from mtl_tf.tasks.row_files import FORMATS
@@ -86,7 +86,7 @@ class ClassPrediction(TextPrediction):
         `text` and `label`. Other files have lines of `label TAB text`, where
         the label is a name or a number.
         """
-        form = format_of(path, entry, FORMATS)
+        form = format_as_trained(path, entry, FORMATS)
         if entry or form in ("csv", "jsonl"):
             return super().read_file(path, task, {**entry, "format": form})
         from mtl_tf.datasets import lines

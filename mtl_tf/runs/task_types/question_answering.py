@@ -10,14 +10,13 @@ from mtl_tf.evaluation import answer_scoring
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.given_texts import GivenTexts, likelihood
+from mtl_tf.runs.other_files import format_as_trained, resolve_file
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
     PredictionType,
     TaskDict,
     as_json,
-    format_of,
-    resolve_file,
 )
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.row_files import FORMATS
@@ -192,7 +191,10 @@ class AnswerPrediction(PredictionType):
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
         """See `PredictionType.read_file`; unknown endings are read as JSON."""
-        form = format_of(path, entry, FORMATS).removeprefix("qa_") or "jsonl"
+        form = (
+            format_as_trained(path, entry, FORMATS).removeprefix("qa_")
+            or "jsonl"
+        )
         resolved = resolve_file(path, task, {**entry, "format": form})
         targets = _targets(resolved, "test", task["metrics"])
         return self.inputs(resolved, "test"), targets

@@ -10,6 +10,7 @@ from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.evaluation import tagging_metrics
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs.other_files import format_as_trained, resolve_file
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
@@ -17,8 +18,6 @@ from mtl_tf.runs.prediction_type import (
     TaskDict,
     as_json,
     as_tensors,
-    format_of,
-    resolve_file,
 )
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.tagged_readers import FORMATS
@@ -147,7 +146,7 @@ class TagPrediction(PredictionType):
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
         """Reads CoNLL columns, CoNLL-U or JSON, by the file's ending."""
-        form = format_of(path, entry, FORMATS)
+        form = format_as_trained(path, entry, FORMATS)
         entry = {
             # Tags of words are not spans, even if they look like them.
             "scheme": "auto" if task["scheme"] else "none",

@@ -20,6 +20,7 @@ from mtl_tf.layers.beam_search import penalty_divisor
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.given_texts import GivenTexts, likelihood
+from mtl_tf.runs.other_files import format_as_trained, resolve_file
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
@@ -27,8 +28,6 @@ from mtl_tf.runs.prediction_type import (
     TaskDict,
     as_json,
     as_tensors,
-    format_of,
-    resolve_file,
 )
 from mtl_tf.runs.translating import several
 from mtl_tf.tasks.file_records import json_objects
@@ -180,7 +179,7 @@ class TranslationPrediction(PredictionType):
             ConfigError: the path is neither.
         """
         paths, table = path.split(","), os.path.expanduser(path)
-        form = format_of(path, entry, FORMATS)
+        form = format_as_trained(path, entry, FORMATS)
         if form and (len(paths) == 1 or os.path.isfile(table)):
             return _read_table(table, form, task, entry)
         if len(paths) != 2 or not all(paths):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from absl import flags, logging
 
@@ -10,6 +10,9 @@ from mtl_tf.core import checks, digests, files
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.core.names import RESERVED_TASKS
 from mtl_tf.programs import common_flags, runner
+
+if TYPE_CHECKING:
+    from mtl_tf.runs.loaded_run import Run
 
 WEIGHTS = ("float32", "bfloat16", "int8")
 _WARMUP_TEXTS = (
@@ -26,7 +29,7 @@ def next_version(export_dir: str) -> int:
 
 
 def export(
-    run: Any, export_dir: str, version: int = 0, weights: str = "float32"
+    run: "Run", export_dir: str, version: int = 0, weights: str = "float32"
 ) -> str:
     """Writes a run as one version directory of a SavedModel.
 
@@ -61,7 +64,7 @@ def export(
         return _published(directory, export_dir, version)
 
 
-def check(run: Any, export_dir: str, version: int, weights: str) -> None:
+def check(run: "Run", export_dir: str, version: int, weights: str) -> None:
     """Refuses what `export` refuses, with the same arguments and errors."""
     checks.one_of("weights", weights, WEIGHTS)
     run.check_best("an export, with its results.json,")
@@ -97,7 +100,7 @@ def _published(directory: str, export_dir: str, version: int) -> str:
             return path
 
 
-def _write(run: Any, directory: str, weights: str) -> None:
+def _write(run: "Run", directory: str, weights: str) -> None:
     import keras
     import tensorflow as tf
 
@@ -188,7 +191,7 @@ def _clean(directory: str, drop: Sequence[str]) -> None:
     os.unlink(os.path.join(directory, "fingerprint.pb"))
 
 
-def _models(run: Any) -> list:
+def _models(run: "Run") -> list:
     """The model of each task; copies where fine-tuned weights differ."""
     from mtl_tf.runs.building import build
 
@@ -317,7 +320,7 @@ def main(values: flags.FlagValues) -> None:
     print(path)
 
 
-def _change(run: Any, values: flags.FlagValues) -> dict[str, tuple]:
+def _change(run: "Run", values: flags.FlagValues) -> dict[str, tuple]:
     """How much the stored format changes the scores, if asked for."""
     from . import stored_weights
 
@@ -335,7 +338,7 @@ def _change(run: Any, values: flags.FlagValues) -> dict[str, tuple]:
         run.loaded = None  # its weights are rounded now
 
 
-def _print_size(run: Any, path: str, weights: str) -> None:
+def _print_size(run: "Run", path: str, weights: str) -> None:
     """Prints how much space the stored format saves."""
     size = sum(
         os.path.getsize(os.path.join(path, "variables", name))
@@ -350,7 +353,7 @@ def _print_size(run: Any, path: str, weights: str) -> None:
     )
 
 
-def _all(run: Any) -> list:
+def _all(run: "Run") -> list:
     """The weights of all copies of the model in an export."""
     paths = {run.weights_for(task["name"]) for task in run.tasks}
     return list(run.model.variables) * len(paths)

@@ -5,11 +5,14 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from .stored_weights import StoredWeights
+
+if TYPE_CHECKING:
+    from mtl_tf.runs.loaded_run import Run
 
 Tensors = dict[str, tf.Tensor]
 
@@ -39,7 +42,7 @@ class Served(abc.ABC):
 
     def __init__(
         self,
-        run: Any,
+        run: "Run",
         models: Sequence[Any],
         tasks: Sequence[int],
         stored: Mapping[int, StoredWeights] = MappingProxyType({}),
@@ -289,7 +292,7 @@ DEFAULT = "serving_default"
 
 
 def all_served(
-    run: Any,
+    run: "Run",
     models: Sequence[Any],
     stored: Mapping[int, StoredWeights] = MappingProxyType({}),
 ) -> dict[str, Served]:

@@ -11,7 +11,7 @@ and an export's graph is traced from the model as trained.
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
@@ -21,6 +21,9 @@ from mtl_tf.core import checks
 from mtl_tf.runs.clean_parts import CleanParts
 
 from .saved_model import WEIGHTS
+
+if TYPE_CHECKING:
+    from mtl_tf.runs.loaded_run import Run
 
 _LEVELS = 127
 # Smaller weights, such as biases, do not repay their scales.
@@ -158,7 +161,10 @@ class StoredWeights(tf.Module):
 
 
 def change_of_scores(
-    run: Any, form: str, split: str, directories: tuple[str | None, str | None]
+    run: "Run",
+    form: str,
+    split: str,
+    directories: tuple[str | None, str | None],
 ) -> dict[str, tuple[str, float, float]]:
     """A run's scores with its own weights and with those of an export.
 

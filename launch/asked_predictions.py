@@ -1,7 +1,7 @@
 """What is asked of `launch.predict`, and whether it fits together."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from absl import flags
 
@@ -9,11 +9,14 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import common_flags, input_rows, record_table
 
+if TYPE_CHECKING:
+    from mtl_tf.runs.loaded_run import Run
+
 # Forms of the output that have a place for more than the best text.
 _WITH_FIELDS = ("jsonl", *record_table.FORMS)
 
 
-def given_tasks(run: Any, argument: str | None) -> list[str]:
+def given_tasks(run: "Run", argument: str | None) -> list[str]:
     """The tasks that `--task` names, or the run's only one, or none.
 
     Args:
@@ -63,7 +66,7 @@ def check_search(form: str, values: flags.FlagValues) -> None:
 
 
 def check(
-    run: Any,
+    run: "Run",
     tasks: Sequence[str],
     read: str,
     returned: bool,
@@ -104,12 +107,12 @@ def check(
         )
 
 
-def _names(run: Any) -> list[str]:
+def _names(run: "Run") -> list[str]:
     """The names of the tasks of a run."""
     return [task["name"] for task in run.tasks]
 
 
-def _check_scored(run: Any, tasks: Sequence[str], interactive: bool) -> None:
+def _check_scored(run: "Run", tasks: Sequence[str], interactive: bool) -> None:
     """Refuses tasks whose models write no texts, and a prompt."""
     from mtl_tf.runs import task_types
 

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from absl import flags
 
@@ -21,6 +21,9 @@ from mtl_tf.programs import (
 )
 
 from . import asked_predictions, row_predictions
+
+if TYPE_CHECKING:
+    from mtl_tf.runs.loaded_run import Run
 
 # How predictions can be written, by some task types or all.
 _FORMS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS, "text")
@@ -210,7 +213,7 @@ def main(values: flags.FlagValues) -> None:
     reader.tell()
 
 
-def _interact(run: Any, task: str, values: flags.FlagValues) -> None:
+def _interact(run: "Run", task: str, values: flags.FlagValues) -> None:
     """Asks at a prompt; of several tasks the first input says which."""
     from mtl_tf.runs import prompt
 
@@ -220,7 +223,7 @@ def _interact(run: Any, task: str, values: flags.FlagValues) -> None:
 
 
 def _column_file(
-    run: Any,
+    run: "Run",
     tasks: Sequence[str],
     read: str,
     columns: Mapping[str, str],
@@ -252,7 +255,7 @@ def _column_file(
     return layout, tag_files.tag_columns(run, tagged, read, numbers)
 
 
-def _own_delimiter(run: Any, task: str) -> str:
+def _own_delimiter(run: "Run", task: str) -> str:
     """That of the csv files that a task was trained on, or ""."""
     from mtl_tf.runs import labelled_data
 

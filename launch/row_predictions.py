@@ -2,12 +2,15 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mtl_tf.core.columns import renamed
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import input_rows, record_table, text_input
+
+if TYPE_CHECKING:
+    from mtl_tf.runs.loaded_run import Run
 
 # Batches that are read at once, so that texts of similar length can stand in
 # one.
@@ -15,7 +18,7 @@ _READ_AHEAD = 16
 
 
 def predict(
-    run: Any,
+    run: "Run",
     task: str,
     reader: text_input.TextReader,
     output: BinaryIO,
@@ -83,7 +86,7 @@ def predict(
 class _Asked:
     """What is asked of a run: predictions, or scores of given texts."""
 
-    def __init__(self, run: Any, score: bool):
+    def __init__(self, run: "Run", score: bool):
         self.run, self.score = run, score
 
     def type_of(self, task: Mapping[str, Any]) -> Any:

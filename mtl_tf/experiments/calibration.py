@@ -11,6 +11,7 @@ from mtl_tf.evaluation.score_format import metric_title
 from mtl_tf.runs import fitting, run_data
 from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.clean_parts import CleanParts
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.loading import load
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_folders import run_folders
@@ -113,7 +114,7 @@ class _Fit:
 
     def __init__(
         self,
-        run: Any,
+        run: Run,
         temperature: bool,
         wishes: Mapping[str, Sequence[Wish]],
         split: str,
@@ -168,7 +169,7 @@ class _Fit:
 
 
 def _scores(
-    run: Any,
+    run: Run,
     splits: list[str],
     directories: tuple[str | None, str | None],
     clean: CleanParts,

@@ -6,10 +6,13 @@ They are drawn within `style.drawing` of the same page.
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.page import DEFAULT, Page
+
+if TYPE_CHECKING:
+    from mtl_tf.runs.loaded_run import Run
 
 FUSION_GATE, GENERATED_WEIGHTS = "fusion_gate", "generated_weights"
 ATTENTION = "attention"
@@ -281,7 +284,7 @@ def _load(run: Named, task: str | None) -> Any:
     return load(run.path)
 
 
-def _only_task(run: Any) -> str:
+def _only_task(run: "Run") -> str:
     names = [task["name"] for task in run.tasks]
     if len(names) > 1:
         raise ConfigError(f"--task is missing: give one of {', '.join(names)}")

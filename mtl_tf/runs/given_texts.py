@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core.columns import has_column, renamed
+from mtl_tf.runs.predicting_run import PredictingRun
 from mtl_tf.runs.prediction_type import Prediction, TaskDict, as_json
 
 #: Stands for the end of a text, which also has a probability.
@@ -145,7 +146,10 @@ class GivenTexts(abc.ABC):
 
     @abc.abstractmethod
     def predict(
-        self, run: Any, task: TaskDict, examples: Sequence[Mapping[str, str]]
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: Sequence[Mapping[str, str]],
     ) -> list[Prediction]:
         """Scores examples.
 

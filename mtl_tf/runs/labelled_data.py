@@ -14,6 +14,7 @@ from mtl_tf.evaluation import evaluator
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.runs import task_types
+from mtl_tf.runs.predicting_run import PredictingRun
 from mtl_tf.runs.scored_split import task_predictions
 from mtl_tf.tasks import given_rows, in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
@@ -24,7 +25,9 @@ _OF_FILES = ("files", "header", "delimiter", "separator", "comment")
 
 
 def evaluate(
-    run: Any, data: Mapping[str, Any], predictions_dir: str | None = None
+    run: PredictingRun,
+    data: Mapping[str, Any],
+    predictions_dir: str | None = None,
 ) -> dict[str, Any]:
     """Scores a run on labelled data.
 
@@ -132,7 +135,7 @@ def _is_path(data: Any) -> bool:
 
 
 def _predicted(
-    run: Any, task: Mapping[str, Any], data: Any
+    run: PredictingRun, task: Mapping[str, Any], data: Any
 ) -> tuple[TaskPredictions, list]:
     """The predictions for labelled data, and their inputs."""
     task_type = task_types.of(task["type"])

@@ -14,12 +14,12 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.other_files import resolve_file
+from mtl_tf.runs.predicting_run import PredictingRun, TaskDict
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
 
-TaskDict = Mapping[str, Any]
 Prediction = dict[str, Any]
 Outputs = Mapping[str, Any]
 AT_ONCE = 1024
@@ -152,7 +152,11 @@ class PredictionType(abc.ABC):
 
     @abc.abstractmethod
     def predict(
-        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: list[dict],
+        batch_size: int,
     ) -> list[Prediction]:
         """Predicts examples.
 
@@ -253,7 +257,11 @@ class PredictionType(abc.ABC):
         return {}
 
     def variants(
-        self, run: Any, task: str, predictions: Sequence, labels: Sequence
+        self,
+        run: PredictingRun,
+        task: str,
+        predictions: Sequence,
+        labels: Sequence,
     ) -> dict[str, tuple[Sequence, Sequence]]:
         """Further pairs of predictions and labels to score, by name."""
         del run, task, predictions, labels

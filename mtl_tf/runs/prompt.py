@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 from mtl_tf.core.names import hint
 from mtl_tf.runs import task_types
+from mtl_tf.runs.loaded_run import Run
 
 #: A line for each task, for people to read; task types have other forms.
 PEOPLE = "people"
@@ -18,7 +19,7 @@ _HELP = (
 
 
 def interact(
-    run: Any,
+    run: Run,
     task: str,
     source: BinaryIO,
     output: BinaryIO,
@@ -64,7 +65,7 @@ def interact(
 class _Prompt:
     """The state of the prompt: the current tasks and form."""
 
-    def __init__(self, run: Any, task: str, form: str):
+    def __init__(self, run: Run, task: str, form: str):
         self.run, self.form = run, form
         self.known = {described["name"]: described for described in run.tasks}
         first = next(iter(self.known))

@@ -10,6 +10,7 @@ from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.datasets.column_rows import CONLLU, PLAIN, ColumnLayout
 from mtl_tf.datasets.tag_columns import TagColumn, TagColumns, as_text
 from mtl_tf.runs import task_types
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.other_files import format_as_trained
 from mtl_tf.runs.prediction_type import TaskDict
 from mtl_tf.tasks.span_tags import BILOU
@@ -25,7 +26,7 @@ _LAYOUT = ("columns", "separator", "comment")
 
 
 def tag(
-    run: Any,
+    run: Run,
     tasks: Sequence[str],
     reader: Any,
     output: BinaryIO,
@@ -65,7 +66,7 @@ def tag(
 
 
 def layout(
-    run: Any,
+    run: Run,
     task: str,
     form: str,
     overrides: Mapping[str, Any],
@@ -93,7 +94,7 @@ def layout(
 
 
 def tag_columns(
-    run: Any, tasks: Sequence[str], form: str, numbers: Mapping[str, int]
+    run: Run, tasks: Sequence[str], form: str, numbers: Mapping[str, int]
 ) -> list[TagColumn]:
     """The columns of a file that get the tags of tasks.
 
@@ -201,6 +202,6 @@ def _entry(config: Mapping[str, Any], task: TaskDict) -> Mapping[str, Any]:
     return next((e for e in entries if e.get("name") == task["name"]), {})
 
 
-def _described(run: Any, name: str) -> TaskDict:
+def _described(run: Run, name: str) -> TaskDict:
     """The run's description of a task."""
     return next(task for task in run.tasks if task["name"] == name)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.runs.predicting_run import PredictingRun
 from mtl_tf.runs.prediction_type import (
     Outputs,
     Prediction,
@@ -67,7 +68,11 @@ class TextPrediction(PredictionType):
         return self.fields_of(task, line.split("\t"))
 
     def predict(
-        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: list[dict],
+        batch_size: int,
     ) -> list[Prediction]:
         """See `PredictionType.predict`."""
         outputs = run.forward(task, as_tensors(examples), batch_size)

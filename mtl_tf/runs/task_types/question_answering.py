@@ -11,6 +11,7 @@ from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.given_texts import GivenTexts, likelihood
 from mtl_tf.runs.other_files import format_as_trained, resolve_file
+from mtl_tf.runs.predicting_run import PredictingRun
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
@@ -71,7 +72,10 @@ class GivenAnswers(GivenTexts):
         return self.fields_of(task, super().fields_of_line(task, line))
 
     def predict(
-        self, run: Any, task: TaskDict, examples: Sequence[Mapping[str, str]]
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: Sequence[Mapping[str, str]],
     ) -> list[Prediction]:
         """See `GivenTexts.predict`."""
         predictions = []
@@ -150,7 +154,11 @@ class AnswerPrediction(PredictionType):
         ).rstrip()
 
     def predict(
-        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: list[dict],
+        batch_size: int,
     ) -> list[Prediction]:
         """See `PredictionType.predict`; the search makes its own batches."""
         answers = run.predictor.decoder.answer(task["name"], examples)

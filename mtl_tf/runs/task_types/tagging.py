@@ -11,6 +11,7 @@ from mtl_tf.evaluation import tagging_metrics
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.other_files import format_as_trained, resolve_file
+from mtl_tf.runs.predicting_run import PredictingRun
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
@@ -91,7 +92,11 @@ class TagPrediction(PredictionType):
         }
 
     def predict(
-        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: list[dict],
+        batch_size: int,
     ) -> list[Prediction]:
         """See `PredictionType.predict`."""
         split_texts = sentences(

@@ -21,6 +21,7 @@ from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.given_texts import GivenTexts, likelihood
 from mtl_tf.runs.other_files import format_as_trained, resolve_file
+from mtl_tf.runs.predicting_run import PredictingRun
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
@@ -48,7 +49,10 @@ class GivenTranslations(GivenTexts):
     features = MappingProxyType({"text": "source", "translation": "target"})
 
     def predict(
-        self, run: Any, task: TaskDict, examples: Sequence[Mapping[str, str]]
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: Sequence[Mapping[str, str]],
     ) -> list[Prediction]:
         """See `GivenTexts.predict`."""
         decoder = run.predictor.decoder
@@ -111,7 +115,11 @@ class TranslationPrediction(PredictionType):
         return present
 
     def predict(
-        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: list[dict],
+        batch_size: int,
     ) -> list[Prediction]:
         """See `PredictionType.predict`; the search makes its own batches."""
         decoder, source = run.predictor.decoder, run.encoder.source
@@ -162,7 +170,11 @@ class TranslationPrediction(PredictionType):
         return {"prediction": decoder.translate_split(task, split, texts)}
 
     def variants(
-        self, run: Any, task: str, predictions: Sequence, labels: Sequence
+        self,
+        run: PredictingRun,
+        task: str,
+        predictions: Sequence,
+        labels: Sequence,
     ) -> dict[str, tuple[Sequence, Sequence]]:
         """The `paper_texts`, if the run's config asks for `paper_scoring`."""
         if not run.config["evaluation"]["paper_scoring"]:

@@ -6,7 +6,7 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.corpus_folders import corpus_directory
-from mtl_tf.datasets.fdu_mtl import TASKS
+from mtl_tf.datasets.fdu_mtl import CONFIGS
 from mtl_tf.datasets.lines import LabelledText, LineFile
 from mtl_tf.datasets.text_class_builder import (
     POLARITIES,
@@ -20,22 +20,22 @@ _LABELS = {"0": 0, "1": 1}
 _VALIDATION = 200
 
 # The known numbers of lines of the released files.
-_TRAIN = dict.fromkeys(TASKS, 1600) | {
+_TRAIN = dict.fromkeys(CONFIGS, 1600) | {
     "baby": 1500,
     "software": 1515,
     "magazines": 1570,
     "camera_photo": 1597,
     "electronics": 1598,
 }
-_TEST = dict.fromkeys(TASKS, 400)
-_UNLABEL = dict.fromkeys(TASKS, 2000) | {"software": 475}
+_TEST = dict.fromkeys(CONFIGS, 400)
+_UNLABEL = dict.fromkeys(CONFIGS, 2000) | {"software": 475}
 
 
 class Builder(TextClassBuilder):
     """Builds one task of FDU-MTL: train, validation, test and unlabelled."""
 
     FOLDERS = ("fdu_mtl", "fdu-mtl", "mtl-dataset")
-    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=task) for task in TASKS]
+    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=task) for task in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official files <task>.task.train, <task>.task.test and
     <task>.task.unlabel of FDU-MTL into manual_dir/fdu_mtl/ or into manual_dir

@@ -71,7 +71,7 @@ def time_product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
 
     Args:
         x: `[T, G, B, K]`.
-            weight: `[K, N]`, or one per group, `[G, K, N]`.
+        weight: `[K, N]`, or one per group, `[G, K, N]`.
 
     Returns:
         float32 `[T, G, B, N]`.
@@ -125,18 +125,18 @@ class LSTM(GatedLayer):
 
     Args:
         units: size H of the hidden state.
-            tasks: 0 for one set of weights for all tasks; otherwise the number
-                of tasks, each with its own weights, stacked.
-            reverse: from the last token to the first.
-            forget_bias: added to the forget gate's initial bias; see
-                `forget_offset`.
-            init: see `base.check_init`.
+        tasks: 0 for one set of weights for all tasks; otherwise the number of
+            tasks, each with its own weights, stacked.
+        reverse: from the last token to the first.
+        forget_bias: added to the forget gate's initial bias; see
+            `forget_offset`.
+        init: see `base.check_init`.
 
-        Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
-        Output shape: a `recurrence.Result`, float32: the state "hidden" after
-            the last real token `[G, B, H]`, and the requested sequences.
-        Masking: the state does not change where the mask is false, so padding
-            changes nothing. A row without tokens has zeros.
+    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+    Output shape: a `recurrence.Result`, float32: the state "hidden" after the
+        last real token `[G, B, H]`, and the requested sequences.
+    Masking: the state does not change where the mask is false, so padding
+        changes nothing. A row without tokens has zeros.
 
     Example:
         ```python

@@ -132,6 +132,15 @@ def batches_stay_whole():
         yield
 
 
+@pytest.fixture
+def without_jit():
+    """Compiling takes seconds: only tests that are about it do it."""
+    from mtl_tf.layers import recurrence
+
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
 @pytest.fixture(scope="session")
 def two_replicas():
     # One for the whole session: two strategies in a process use the same keys

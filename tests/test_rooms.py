@@ -287,6 +287,38 @@ def test_public_names_have_docstrings(folder):
     assert missing == []
 
 
+SECTION = re.compile(
+    r"^ +(?:(?:Args|Attributes|Example|Raises|Returns|Yields)"
+    r"|(?:Input|Output|Input and output) shapes?|Masking|\"inspect\"):",
+    re.MULTILINE,
+)
+
+
+def indented_sections(tree):
+    """Lines with the headers that stand inside another section."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            text = ast.get_docstring(node) or ""
+            for header in SECTION.findall(text):
+                yield getattr(node, "name", "module"), header.strip()
+
+
+@pytest.mark.parametrize("folder", ["mtl_tf", *PROGRAMS])
+def test_sections_of_docstrings_are_not_inside_others(folder):
+    assert [
+        f"{file.relative_to(ROOT)}: {name}: {header}"
+        for file in python_files(folder)
+        for name, header in indented_sections(
+            ast.parse(file.read_text(encoding="utf-8"))
+        )
+    ] == []
+
+
+def test_a_section_inside_another_is_seen():
+    text = '''"""Does.\n\nArgs:\n    x: a.\n\n    Masking: none.\n"""'''
+    assert [*indented_sections(ast.parse(text))] == [("module", "Masking:")]
+
+
 def is_text(file):
     suffixes = {".py", ".md", ".bib", ".txt", ".toml", ".json", ""}
     return (

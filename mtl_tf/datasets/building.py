@@ -17,6 +17,7 @@ TFDS itself does,
 TensorFlow is imported on first use.
 """
 
+import importlib
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -28,20 +29,8 @@ from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets import own_builders
 from mtl_tf.datasets.beam import Beam
 from mtl_tf.datasets.build_lock import waiting_lock
-from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
-from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
 from mtl_tf.datasets.corpus_build import CorpusBuild, warnings_of
-from mtl_tf.datasets.decanlp_multi30k import CONFIGS as DECANLP_MULTI30K
-from mtl_tf.datasets.europarl import CONFIGS as EUROPARL
-from mtl_tf.datasets.fdu_mtl import TASKS
-from mtl_tf.datasets.iwslt2016 import CONFIGS as IWSLT2016
-from mtl_tf.datasets.kotzias_reviews import CONFIGS as KOTZIAS
-from mtl_tf.datasets.multi30k import CONFIGS as MULTI30K
-from mtl_tf.datasets.qa_srl import CONFIGS as QA_SRL
 from mtl_tf.datasets.quiet import quiet
-from mtl_tf.datasets.sample_reviews import DOMAINS
-from mtl_tf.datasets.sst import CONFIGS as SST
-from mtl_tf.datasets.ud_pos import CONFIGS as UD_POS
 
 if TYPE_CHECKING:
     import tensorflow_datasets as tfds
@@ -57,38 +46,47 @@ __all__ = [
 ]
 
 #: This project's corpora that are questions, contexts and answers.
-QUESTIONS: Mapping[str, tuple[str, ...]] = {
-    "squad": (),
-    "qa_srl": QA_SRL,
-    "qa_zre": (),
-    "wikisql": (),
-    "mwsc": (),
-    "woz": (),
-    "decanlp_multi_nli": (),
-    "decanlp_snli": (),
-    "decanlp_cnn_dailymail": (),
-    "iwslt2016": IWSLT2016,
-    "decanlp_multi30k": DECANLP_MULTI30K,
-    "decanlp_sst": (),
-    "kotzias_reviews": KOTZIAS,
-    "decanlp_conll2003": (),
-}
+QUESTIONS = (
+    "squad",
+    "qa_srl",
+    "qa_zre",
+    "wikisql",
+    "mwsc",
+    "woz",
+    "decanlp_multi_nli",
+    "decanlp_snli",
+    "decanlp_cnn_dailymail",
+    "iwslt2016",
+    "decanlp_multi30k",
+    "decanlp_sst",
+    "kotzias_reviews",
+    "decanlp_conll2003",
+)
+_OTHERS = (
+    "fdu_mtl",
+    "sample_reviews",
+    "sst",
+    "subj",
+    "mr",
+    "imdb",
+    "conll2000",
+    "conll2003",
+    "ud_pos",
+    "multi30k",
+    "europarl",
+)
 
-# This project's corpora and their configurations; () for only one. A corpus `x`
-# is the module x/x_dataset_builder.py, as `tfds build` expects.
+
+def _configs(corpus: str) -> tuple[str, ...]:
+    module = importlib.import_module(f"mtl_tf.datasets.{corpus}")
+    return getattr(module, "CONFIGS", ())
+
+
+#: This project's corpora and their configurations; () for only one. A corpus
+#: `x` is the module x/x_dataset_builder.py, as `tfds build` expects. Its
+#: configurations are `CONFIGS` of the folder x.
 OWN: Mapping[str, tuple[str, ...]] = {
-    "fdu_mtl": TASKS,
-    "sample_reviews": DOMAINS,
-    "sst": SST,
-    "subj": (),
-    "mr": (),
-    "imdb": (),
-    "conll2000": CONLL2000,
-    "conll2003": CONLL2003,
-    "ud_pos": UD_POS,
-    "multi30k": MULTI30K,
-    "europarl": EUROPARL,
-    **QUESTIONS,
+    corpus: _configs(corpus) for corpus in (*_OTHERS, *QUESTIONS)
 }
 # The configurations that a corpus's name alone stands for, if not all. Not
 # every release of SST has phrases, and every pair of IWSLT is a separate

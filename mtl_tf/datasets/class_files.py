@@ -10,18 +10,13 @@ from collections.abc import Mapping
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core import random
-from mtl_tf.core.errors import DataError
-from mtl_tf.datasets import sentiment
-from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LabelledText, LineFile
-from mtl_tf.datasets.sources import identify
+from mtl_tf.datasets.tenths import draw_tenth
+from mtl_tf.datasets.text_class_builder import TextClassBuilder
 
-_PART = 10  # one in ten
 
-
-class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
+class ClassFilesBuilder(TextClassBuilder, skip_registration=True):
     """Builds `train` and `test` from one file per class.
 
     Attributes:
@@ -30,7 +25,6 @@ class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
         SENTENCES: the number of lines of a released file.
     """
 
-    VERSION = tfds.core.Version("1.0.0")
     CORPUS: str
     FILES: Mapping[str, str]
     SENTENCES: int
@@ -48,45 +42,32 @@ class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
         directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         return {name: os.path.join(directory, name) for name in names}
 
-    def _info(self) -> tfds.core.DatasetInfo:
-        return sentiment.dataset_info(self, tuple(self.FILES))
+    def labels(self) -> tuple[str, ...]:
+        """The names of the classes that have files."""
+        return tuple(self.FILES)
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         paths = self.source_files("", os.fspath(dl_manager.manual_dir))
         files = [LineFile(path) for path in paths.values()]
-        parts: dict[str, list[LabelledText]] = {"train": [], "test": []}
+        train: list[LabelledText] = []
+        test: list[LabelledText] = []
         for label, file in enumerate(files):
             file.report_count(self.SENTENCES)
-            for part, rows in self._divide(file, label).items():
-                parts[part] += rows
-        sentiment.record(
-            self,
-            {file.name: identify(file.content) for file in files},
-            [warning for file in files for warning in file.warnings],
-        )
-        return {
-            name: self._generate_examples(rows) for name, rows in parts.items()
-        }
+            rest, drawn = self._divide(file, label)
+            train += rest
+            test += drawn
+        self.record_files(files)
+        return self.generators({"train": train, "test": test})
 
     def _divide(
         self, file: LineFile, label: int
-    ) -> dict[str, list[LabelledText]]:
+    ) -> tuple[list[LabelledText], list[LabelledText]]:
         """The rows of a class's file for training and testing, in order."""
         rows = [(text.strip(), label) for text in file.texts()]
-        count = len(rows) // _PART
-        if not count:
-            raise DataError(
-                f"{file.path}: {len(rows)} lines, of which a tenth is the test "
-                f"split; at least {_PART} are needed"
-            )
-        draw = random.generator(
-            0, "test", self.CORPUS, tuple(self.FILES)[label]
+        return draw_tenth(
+            rows,
+            f"{file.path}: {len(rows)} lines",
+            "test",
+            self.CORPUS,
+            self.labels()[label],
         )
-        drawn = set(draw.permutation(len(rows))[:count].tolist())
-        return {
-            "train": [row for i, row in enumerate(rows) if i not in drawn],
-            "test": [rows[i] for i in sorted(drawn)],
-        }
-
-    def _generate_examples(self, rows: list[LabelledText]):
-        return sentiment.examples(rows)

@@ -13,7 +13,7 @@ import itertools
 import os
 import shutil
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -21,6 +21,8 @@ import tensorflow_datasets as tfds
 from tensorflow_datasets.core import example_serializer, splits, writer
 
 from mtl_tf.core import files
+from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.sources import Fingerprint, identify
 
 #: A part takes about a second.
 EXAMPLES_A_PART = 8192
@@ -45,6 +47,48 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
     FOLDERS: Sequence[str] = ()
     LAYOUT: Sequence[str] = ()
     parts_directory = ""
+
+    def described(
+        self,
+        features: Mapping[str, tfds.features.FeatureConnector],
+        supervised: tuple[str, str] | None = None,
+    ) -> tfds.core.DatasetInfo:
+        """Examples of these features, in source order, with metadata.
+
+        The metadata are part of the build. TFDS writes them before it renames
+        the finished folder into place, so that a build and its record always
+        agree.
+
+        Args:
+            features: the features by name.
+            supervised: the names of the input and the target.
+        """
+        return self.dataset_info_from_configs(
+            features=tfds.features.FeaturesDict(dict(features)),
+            supervised_keys=supervised,
+            disable_shuffling=True,
+            metadata=tfds.core.MetadataDict(),
+        )
+
+    def record(
+        self, sources: Fingerprint, warnings: Sequence[str] = ()
+    ) -> None:
+        """Records the build's sources and warnings in the build."""
+        self.info.metadata["sources"] = sources
+        self.info.metadata["warnings"] = list(warnings)
+
+    def record_files(self, read: Sequence[LineFile]) -> None:
+        """Records the files that were read, and the warnings about them."""
+        self.record(
+            {file.name: identify(file.content) for file in read},
+            [warning for file in read for warning in file.warnings],
+        )
+
+    def generators(self, splits: Mapping[str, Any]) -> dict[str, _Rows]:
+        """The numbered examples of each split's rows."""
+        return {
+            name: self._generate_examples(rows) for name, rows in splits.items()
+        }
 
     def missing_parts(self, manual_dir: str) -> int:
         """The number of complete parts that do not exist yet.

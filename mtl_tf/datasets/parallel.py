@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.parallel_lines import TextPair, read_aligned
@@ -57,13 +56,9 @@ class ParallelCorpusBuilder(CorpusBuilder, skip_registration=True):
 
     def _info(self) -> tfds.core.DatasetInfo:
         text = tfds.features.Text
-        return self.dataset_info_from_configs(
-            features=tfds.features.FeaturesDict(
-                {"source": text(), "target": text()}
-            ),
-            supervised_keys=("source", "target"),
-            disable_shuffling=True,
-            metadata=tfds.core.MetadataDict(),
+        return self.described(
+            {"source": text(), "target": text()},
+            supervised=("source", "target"),
         )
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
@@ -78,11 +73,8 @@ class ParallelCorpusBuilder(CorpusBuilder, skip_registration=True):
                 file.report_count(self.COUNTS.get(split, len(file)))
             parts[split], oddities = read_aligned(*files)
             warnings += oddities
-        sentiment.record(self, sources, warnings)
-        return {
-            split: self._generate_examples(pairs)
-            for split, pairs in self.divide(parts).items()
-        }
+        self.record(sources, warnings)
+        return self.generators(self.divide(parts))
 
     def _generate_examples(self, pairs: Sequence[TextPair]) -> Iterator:
         for index, (source, target) in enumerate(pairs):

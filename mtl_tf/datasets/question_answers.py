@@ -33,29 +33,20 @@ class QuestionAnswer:
     scoring: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def dataset_info(builder: tfds.core.DatasetBuilder) -> tfds.core.DatasetInfo:
+def features() -> dict[str, tfds.features.FeatureConnector]:
     """Features `question`, `context`, `answer`, `answers`, `id`, `scoring`.
 
     `answer` is the first of `answers`; `scoring` is JSON, "{}" for nothing.
-
-    Args:
-        builder: the dataset's builder.
     """
     text = tfds.features.Text
-    return builder.dataset_info_from_configs(
-        features=tfds.features.FeaturesDict(
-            {
-                "question": text(),
-                "context": text(),
-                "answer": text(),
-                "answers": tfds.features.Sequence(text()),
-                "id": text(),
-                "scoring": text(),
-            }
-        ),
-        disable_shuffling=True,
-        metadata=tfds.core.MetadataDict(),
-    )
+    return {
+        "question": text(),
+        "context": text(),
+        "answer": text(),
+        "answers": tfds.features.Sequence(text()),
+        "id": text(),
+        "scoring": text(),
+    }
 
 
 def examples(

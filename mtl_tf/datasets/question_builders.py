@@ -7,7 +7,7 @@ from typing import NamedTuple
 import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError, MissingData
-from mtl_tf.datasets import question_answers, sentiment
+from mtl_tf.datasets import question_answers
 from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.lines import LineFile, count
@@ -170,12 +170,12 @@ class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
         return packed_or_not(os.path.join(directory, name))
 
     def _info(self) -> tfds.core.DatasetInfo:
-        return question_answers.dataset_info(self)
+        return self.described(question_answers.features())
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         config = self.builder_config.name if self.builder_config else ""
         reading = self.read(config, os.fspath(dl_manager.manual_dir))
-        sentiment.record(self, reading.sources, reading.warnings)
+        self.record(reading.sources, reading.warnings)
         return {
             split: self._generate_examples(rows)
             for split, rows in reading.splits.items()

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.lines import LabelledText
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.text_class_builder import POLARITIES
 
 QUESTION = "Is this sentence positive or negative?"
 
@@ -18,7 +18,7 @@ def cast(rows: Sequence[LabelledText], split: str) -> list[QuestionAnswer]:
     """
     return [
         QuestionAnswer(
-            QUESTION, text, (sentiment.LABELS[label],), f"{split}_{number}"
+            QUESTION, text, (POLARITIES[label],), f"{split}_{number}"
         )
         for number, (text, label) in enumerate(rows)
     ]

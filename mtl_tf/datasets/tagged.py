@@ -8,11 +8,9 @@ from typing import NamedTuple
 import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError, MissingData
-from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.column_files import Sentence, column
 from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.lines import LineFile, count, short
-from mtl_tf.datasets.sources import identify
 from mtl_tf.text import span_schemes
 
 Example = dict[str, list[str]]
@@ -120,17 +118,13 @@ class TaggedCorpusBuilder(CorpusBuilder, skip_registration=True):
         column = self.builder_config.name
         other_columns = [name for name in self.COLUMNS if name != column]
         sequence, label = tfds.features.Sequence, tfds.features.ClassLabel
-        return self.dataset_info_from_configs(
-            features=tfds.features.FeaturesDict(
-                {
-                    "tokens": sequence(tfds.features.Text()),
-                    "tags": sequence(label()),
-                    **{name: sequence(label()) for name in other_columns},
-                }
-            ),
-            supervised_keys=("tokens", "tags"),
-            disable_shuffling=True,
-            metadata=tfds.core.MetadataDict(),
+        return self.described(
+            {
+                "tokens": sequence(tfds.features.Text()),
+                "tags": sequence(label()),
+                **{name: sequence(label()) for name in other_columns},
+            },
+            supervised=("tokens", "tags"),
         )
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
@@ -154,14 +148,8 @@ class TaggedCorpusBuilder(CorpusBuilder, skip_registration=True):
                 for tag in example[column_name]
             }
             self.info.features[feature].feature.names = label_order(names)
-        sentiment.record(
-            self,
-            {file.name: identify(file.content) for file in read},
-            [warning for file in read for warning in file.warnings],
-        )
-        return {
-            name: self._generate_examples(rows) for name, rows in splits.items()
-        }
+        self.record_files(read)
+        return self.generators(splits)
 
     def _features(self) -> dict[str, str]:
         """The column of every feature except the tokens."""

@@ -252,15 +252,13 @@ def reliability(
     return rows
 
 
-def calibration_error(
-    kind: Probabilities, labels: Any, scores: Any, bins: int = BINS
-) -> float:
+def calibration_error(kind: Probabilities, labels: Any, scores: Any) -> float:
     """The expected calibration error, from 0 to 100.
 
     The mean distance between `reliability`'s confidence and accuracy, weighted
     by the counts (Guo et al. 2017, equation 3). Arguments as there.
     """
-    rows = reliability(kind, labels, scores, bins)
+    rows = reliability(kind, labels, scores)
     total = sum(row["count"] for row in rows)
     gaps = (
         row["count"] * abs(row["confidence"] - row["accuracy"]) for row in rows

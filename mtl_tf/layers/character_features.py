@@ -104,7 +104,12 @@ class CharacterCNN(CharacterFeatures):
     Args:
         filters: number of filters, which is the size of the output.
         width: width of the windows, in characters.
-        dimension, size, init: see `CharacterFeatures`, also for shapes.
+        dimension, size, init: see `CharacterFeatures`.
+
+    Input shape: int32 `[G, B, T, W]`, 0 is padding.
+    Output shape: `[G, B, T, filters]`, in the policy's compute dtype.
+    Masking: padding characters change nothing. A word without characters has
+        zeros.
 
     Example:
         ```python
@@ -161,7 +166,12 @@ class CharacterLSTM(CharacterFeatures):
     Args:
         units: size of each LSTM's state; the output is twice as large.
         forget_bias: of both LSTMs; see `lstm.forget_offset`.
-        dimension, size, init: see `CharacterFeatures`, also for shapes.
+        dimension, size, init: see `CharacterFeatures`.
+
+    Input shape: int32 `[G, B, T, W]`, 0 is padding.
+    Output shape: `[G, B, T, 2 * units]`, in the policy's compute dtype.
+    Masking: padding characters change nothing. A word without characters has
+        zeros.
 
     Example:
         ```python

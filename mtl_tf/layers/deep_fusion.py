@@ -2,11 +2,15 @@
 
 import tensorflow as tf
 
-from mtl_tf.core import checks
 from mtl_tf.layers.external_memory import ExternalMemory
-from mtl_tf.layers.lstm import forget_offset, time_product, zero_state
+from mtl_tf.layers.gated_layer import GatedLayer
+from mtl_tf.layers.lstm import (
+    forget_offset,
+    lstm_memory,
+    project_gates,
+    zero_state,
+)
 from mtl_tf.layers.recurrence import Recurrence, Result
-from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 
@@ -31,24 +35,13 @@ def fused_lstm(
     Returns:
         `(c', h', g)`, each `[..., H]`.
     """
-    units = memory.shape[-1]
-    gates, candidate = tf.split(a, [3 * units, units], axis=-1)
-    i, f, o = tf.split(ops.sigmoid(gates), 3, axis=-1)
-    memory = ops.tanh(candidate) * i + memory * f
+    memory, o = lstm_memory(ops, a, memory)
     value, gate = tf.split(ops.matmul(read, "fusion_read"), 2, axis=-1)
     gate = ops.sigmoid(gate + ops.matmul(memory, "fusion_memory"))
     return memory, o * ops.tanh(memory + gate * value), gate
 
 
-def project_gates(x: tf.Tensor, weights: Tensors) -> Tensors:
-    """The inputs' contribution to the gates, "gates" `[T, G, B, 4 H]`."""
-    bias = weights["bias"]
-    if bias.shape.rank == 2:
-        bias = bias[:, None]
-    return {"gates": time_product(x, weights["kernel"]) + bias}
-
-
-class DeepFusionLayer(RecurrentLayer):
+class DeepFusionLayer(GatedLayer):
     """Base class of the layers with external memories.
 
     Subclasses define `memories` and the step.
@@ -75,18 +68,12 @@ class DeepFusionLayer(RecurrentLayer):
         memory_width: int,
         align: str = "cosine",
         tasks: int = 0,
-        reverse: bool = False,
-        forget_bias: float = 1.0,
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        self.units = checks.positive_integer("units", units)
+        super().__init__(units, tasks, **kwargs)
         self.memory_slots = memory_slots
         self.memory_width = memory_width
         self.align = align
-        self.tasks = checks.not_negative_integer("tasks", tasks)
-        self.reverse = checks.boolean("reverse", reverse)
-        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self._recurrence = Recurrence(self._step, project_gates)
 
     @property
@@ -176,11 +163,7 @@ class DeepFusionLayer(RecurrentLayer):
     def get_config(self) -> dict:
         """The constructor's arguments."""
         return super().get_config() | {
-            "units": self.units,
             "memory_slots": self.memory_slots,
             "memory_width": self.memory_width,
             "align": self.align,
-            "tasks": self.tasks,
-            "reverse": self.reverse,
-            "forget_bias": self.forget_bias,
         }

@@ -58,6 +58,15 @@ class ExternalMemory(StackedLayer):
         role: prefix of the names of its weights and states.
         init: see `base.check_init`.
 
+    Input shape: texts `[G, B, ...]` and tasks int32 `[G]`, from which
+        `parameters` and `start` make weights, constants and the first state; in
+        a step the state, and for `write` vectors `[G, B, source]`.
+    Output shape: the state of a step is the memory `[G, B, K, M]` and its key
+        `[G, B, M]`; the weights of its segments are `[G, B, K]`, and what is
+        read is `[G, B, M]`.
+    Masking: none of its own. The recurrence keeps the state where the mask is
+        false.
+
     Example:
         ```python
         memory = ExternalMemory(50, 20, source=100)

@@ -4,6 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.layers.gated_layer import GatedLayer
 from mtl_tf.layers.lstm import (
     forget_offset,
     lstm_gates,
@@ -11,7 +12,6 @@ from mtl_tf.layers.lstm import (
     zero_state,
 )
 from mtl_tf.layers.recurrence import Recurrence, Result
-from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 # Generated for each of the four gates: the scales of the recurrent and of the
@@ -48,7 +48,7 @@ def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class HyperLSTM(RecurrentLayer):
+class HyperLSTM(GatedLayer):
     """A HyperLSTM in one direction, without layer norm.
 
     Ha, Dai and Le (2016), "HyperNetworks", the HyperLSTM of the appendix. The
@@ -100,19 +100,13 @@ class HyperLSTM(RecurrentLayer):
         hyper_units: int,
         hyper_vector: int,
         tasks: int = 0,
-        reverse: bool = False,
-        forget_bias: float = 1.0,
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        self.units = checks.positive_integer("units", units)
+        super().__init__(units, tasks, **kwargs)
         self.hyper_units = checks.positive_integer("hyper_units", hyper_units)
         self.hyper_vector = checks.positive_integer(
             "hyper_vector", hyper_vector
         )
-        self.tasks = checks.not_negative_integer("tasks", tasks)
-        self.reverse = checks.boolean("reverse", reverse)
-        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self._recurrence = Recurrence(_step, _project)
 
     def build(self, input_shape, *_):
@@ -208,10 +202,6 @@ class HyperLSTM(RecurrentLayer):
     def get_config(self) -> dict:
         """The constructor's arguments."""
         return super().get_config() | {
-            "units": self.units,
             "hyper_units": self.hyper_units,
             "hyper_vector": self.hyper_vector,
-            "tasks": self.tasks,
-            "reverse": self.reverse,
-            "forget_bias": self.forget_bias,
         }

@@ -4,9 +4,27 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.layers.gated_layer import GatedLayer
 from mtl_tf.layers.recurrence import Recurrence, Result
-from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors, product
+
+
+def lstm_memory(
+    ops: Operations, a: tf.Tensor, memory: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """The new memory and the output gate; see `lstm_gates`.
+
+    Args:
+        ops, a, memory: see `lstm_gates`.
+
+    Returns:
+        `(c', o)`, each `[..., units]`.
+    """
+    units = memory.shape[-1]
+    # Split instead of slicing: the gradient of a slice is a costly padding.
+    gates, candidate = tf.split(a, [3 * units, units], axis=-1)
+    i, f, o = tf.split(ops.sigmoid(gates), 3, axis=-1)
+    return ops.tanh(candidate) * i + memory * f, o
 
 
 def lstm_gates(
@@ -26,11 +44,7 @@ def lstm_gates(
     Returns:
         `(c', h')`, each `[..., units]`.
     """
-    units = memory.shape[-1]
-    # Split instead of slicing: the gradient of a slice is a costly padding.
-    gates, candidate = tf.split(a, [3 * units, units], axis=-1)
-    i, f, o = tf.split(ops.sigmoid(gates), 3, axis=-1)
-    memory = ops.tanh(candidate) * i + memory * f
+    memory, o = lstm_memory(ops, a, memory)
     return memory, o * ops.tanh(memory)
 
 
@@ -57,7 +71,7 @@ def time_product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
 
     Args:
         x: `[T, G, B, K]`.
-            weight: `[K, N]`, or one per group, `[G, K, N]`.
+        weight: `[K, N]`, or one per group, `[G, K, N]`.
 
     Returns:
         float32 `[T, G, B, N]`.
@@ -68,6 +82,19 @@ def time_product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
         return tf.cast(product(x, weight), tf.float32)
     x = tf.cast(x, weight.dtype)
     return tf.cast(tf.einsum("tgbk,gkn->tgbn", x, weight), tf.float32)
+
+
+def project_gates(x: tf.Tensor, weights: Tensors) -> Tensors:
+    """The inputs' contribution to the gates, "gates" `[T, G, B, 4 H]`.
+
+    Args:
+        x: `[T, G, B, D]`.
+        weights: "kernel" `[..., D, 4 H]` and "bias" `[..., 4 H]`.
+    """
+    bias = weights["bias"]
+    if bias.shape.rank == 2:
+        bias = bias[:, None]
+    return {"gates": time_product(x, weights["kernel"]) + bias}
 
 
 def zero_state(x: tf.Tensor, **sizes: int) -> dict[str, tf.Tensor]:
@@ -88,15 +115,8 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     return {"hidden": hidden, "memory": memory}
 
 
-def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
-    bias = weights["bias"]
-    if bias.shape.rank == 2:
-        bias = bias[:, None]
-    return {"gates": time_product(x, weights["kernel"]) + bias}
-
-
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class LSTM(RecurrentLayer):
+class LSTM(GatedLayer):
     """A long short-term memory in one direction.
 
     Equations 2 to 5 of Chen et al. (2018), without peepholes:
@@ -105,18 +125,18 @@ class LSTM(RecurrentLayer):
 
     Args:
         units: size H of the hidden state.
-            tasks: 0 for one set of weights for all tasks; otherwise the number
-                of tasks, each with its own weights, stacked.
-            reverse: from the last token to the first.
-            forget_bias: added to the forget gate's initial bias; see
-                `forget_offset`.
-            init: see `base.check_init`.
+        tasks: 0 for one set of weights for all tasks; otherwise the number of
+            tasks, each with its own weights, stacked.
+        reverse: from the last token to the first.
+        forget_bias: added to the forget gate's initial bias; see
+            `forget_offset`.
+        init: see `base.check_init`.
 
-        Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
-        Output shape: a `recurrence.Result`, float32: the state "hidden" after
-            the last real token `[G, B, H]`, and the requested sequences.
-        Masking: the state does not change where the mask is false, so padding
-            changes nothing. A row without tokens has zeros.
+    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+    Output shape: a `recurrence.Result`, float32: the state "hidden" after the
+        last real token `[G, B, H]`, and the requested sequences.
+    Masking: the state does not change where the mask is false, so padding
+        changes nothing. A row without tokens has zeros.
 
     Example:
         ```python
@@ -124,21 +144,6 @@ class LSTM(RecurrentLayer):
         summary = layer(x, mask, task).state["hidden"]
         ```
     """
-
-    def __init__(
-        self,
-        units: int,
-        tasks: int = 0,
-        reverse: bool = False,
-        forget_bias: float = 1.0,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.units = checks.positive_integer("units", units)
-        self.tasks = checks.not_negative_integer("tasks", tasks)
-        self.reverse = checks.boolean("reverse", reverse)
-        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
-        self._recurrence = Recurrence(_step, _project)
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""
@@ -153,6 +158,7 @@ class LSTM(RecurrentLayer):
         self.bias = self.add("bias", wide, stack=stack)
         offset = forget_offset(self.forget_bias, self.units)
         self.bias.assign(self.bias + offset)
+        self._recurrence = Recurrence(_step, project_gates)
         self.built = True
 
     def run(
@@ -173,12 +179,3 @@ class LSTM(RecurrentLayer):
             training=training,
             sequences=("hidden",) if sequence or inspect else (),
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | {
-            "units": self.units,
-            "tasks": self.tasks,
-            "reverse": self.reverse,
-            "forget_bias": self.forget_bias,
-        }

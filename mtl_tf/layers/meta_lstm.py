@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.layers.base import choose
+from mtl_tf.layers.gated_layer import GatedLayer
 from mtl_tf.layers.lstm import (
     forget_offset,
     lstm_gates,
@@ -14,7 +15,6 @@ from mtl_tf.layers.lstm import (
     zero_state,
 )
 from mtl_tf.layers.recurrence import Recurrence, Result
-from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 
@@ -65,7 +65,7 @@ def _beside(shared: keras.Variable, of_groups: tf.Tensor) -> tf.Tensor:
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class MetaLSTM(RecurrentLayer):
+class MetaLSTM(GatedLayer):
     """A Meta-LSTM in one direction; with several tasks, Meta-MTL.
 
     Equations 10 to 18, 21 and 22 of Chen et al. (2018). All tasks share the
@@ -113,17 +113,12 @@ class MetaLSTM(RecurrentLayer):
         meta_units: int,
         meta_vector: int,
         tasks: int = 1,
-        reverse: bool = False,
-        forget_bias: float = 1.0,
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        self.units = checks.positive_integer("units", units)
+        tasks = checks.positive_integer("tasks", tasks)
+        super().__init__(units, tasks, **kwargs)
         self.meta_units = checks.positive_integer("meta_units", meta_units)
         self.meta_vector = checks.positive_integer("meta_vector", meta_vector)
-        self.tasks = checks.positive_integer("tasks", tasks)
-        self.reverse = checks.boolean("reverse", reverse)
-        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         step = functools.partial(_step, forget_bias=self.forget_bias)
         self._recurrence = Recurrence(step, _project)
 
@@ -206,10 +201,6 @@ class MetaLSTM(RecurrentLayer):
     def get_config(self) -> dict:
         """The constructor's arguments."""
         return super().get_config() | {
-            "units": self.units,
             "meta_units": self.meta_units,
             "meta_vector": self.meta_vector,
-            "tasks": self.tasks,
-            "reverse": self.reverse,
-            "forget_bias": self.forget_bias,
         }

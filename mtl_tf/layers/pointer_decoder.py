@@ -10,7 +10,7 @@ from mtl_tf.core.special_ids import OOV
 from mtl_tf.layers import pointer_mixture
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.lstm import forget_offset, lstm_gates, time_product
+from mtl_tf.layers.lstm import forget_offset, lstm_gates, project_gates
 from mtl_tf.layers.recurrence import Recurrence, on_tpu
 from mtl_tf.layers.softmax_output import SoftmaxOutput
 from mtl_tf.layers.steps import Operations, Tensors, product
@@ -30,10 +30,6 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     read = ops.matmul(weights, "context_values")
     a = ops.matmul(tf.concat([read, hidden], -1), "context_output")
     return {"hidden": hidden, "memory": memory, "context": ops.tanh(a)}
-
-
-def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
-    return {"gates": time_product(x, weights["kernel"]) + weights["bias"]}
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -105,7 +101,7 @@ class PointerDecoder(StackedLayer):
         )
         self.input_dropout = Dropout(dropout, salt=f"{self.name}_input")
         self.output_dropout = Dropout(dropout, salt=f"{self.name}_output")
-        self._recurrence = Recurrence(_step, _project)
+        self._recurrence = Recurrence(_step, project_gates)
 
     def build(self, *_):
         """Makes the weights."""

@@ -4,29 +4,19 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.layers.gated_layer import GatedLayer
 from mtl_tf.layers.lstm import LSTM
 from mtl_tf.layers.recurrence import Result
-from mtl_tf.layers.recurrent_layer import RecurrentLayer
 
 _INPUTS = ["shared", "both"]
 
 
-class _SharedPrivate(RecurrentLayer):
+class _SharedPrivate(GatedLayer):
     """Base of both arrangements: the two LSTMs of one direction."""
 
-    def __init__(
-        self,
-        units: int,
-        tasks: int,
-        reverse: bool = False,
-        forget_bias: float = 1.0,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.units = checks.positive_integer("units", units)
-        self.tasks = checks.positive_integer("tasks", tasks)
-        self.reverse = checks.boolean("reverse", reverse)
-        self.forget_bias = forget_bias
+    def __init__(self, units: int, tasks: int, **kwargs):
+        tasks = checks.positive_integer("tasks", tasks)
+        super().__init__(units, tasks, **kwargs)
         self.shared = self._lstm("shared", 0)
         self.private = self._lstm("private", tasks)
 
@@ -41,15 +31,6 @@ class _SharedPrivate(RecurrentLayer):
             # Initial values depend on the name, so the directions differ.
             name=f"{self.name}_{name}",
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | {
-            "units": self.units,
-            "tasks": self.tasks,
-            "reverse": self.reverse,
-            "forget_bias": self.forget_bias,
-        }
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

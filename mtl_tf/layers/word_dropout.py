@@ -1,9 +1,12 @@
 """Dropout of whole words."""
 
+from typing import Self
+
 import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.special_ids import OOV
 from mtl_tf.layers.dropout import Dropout
 
 
@@ -19,7 +22,6 @@ class WordDropout(Dropout):
     Args:
         rate: fraction of the words to replace, at least 0 and below 1.
         first: words with smaller ids are kept.
-        unknown: id of the unknown word.
         salt: see `Dropout`.
 
     Input shape: int32, any; 0 is padding and stays.
@@ -36,22 +38,25 @@ class WordDropout(Dropout):
     def __init__(
         self,
         rate: float,
-        unknown: int = 1,
         salt: str = "words",
         first: int = 1,
         **kwargs,
     ):
         super().__init__(rate, salt, **kwargs)
-        self.unknown = unknown
         self.first = checks.positive_integer("first", first)
 
     def drop(self, x, keep_mask):
         """See `Dropout.drop`."""
-        return tf.where(keep_mask | (x < self.first), x, self.unknown)
+        return tf.where(keep_mask | (x < self.first), x, OOV)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        return super().get_config() | {
-            "unknown": self.unknown,
-            "first": self.first,
-        }
+        return super().get_config() | {"first": self.first}
+
+    @classmethod
+    def from_config(cls, config: dict) -> Self:
+        """The layer of a config; older ones also name the unknown word."""
+        unknown = config.get("unknown", OOV)
+        if unknown != OOV:
+            raise ValueError(f"unknown must be {OOV}, got {unknown!r}")
+        return cls(**{k: v for k, v in config.items() if k != "unknown"})

@@ -25,6 +25,11 @@ class DirectScheme(SharingScheme):
             states.
         init: see `layers.base.check_init`.
 
+    Input and output shapes: see `SharingScheme`; H is D, and the sequence is
+        the input.
+    Masking: padding changes nothing. The "first" state is taken even if the
+        mask is false there.
+
     Example:
         ```python
         outputs = DirectScheme(tasks=2)(states, mask, task)

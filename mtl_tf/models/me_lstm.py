@@ -16,17 +16,17 @@ class MELSTMScheme(RecurrentScheme):
         memory_slots: number of segments K of the memory.
         memory_width: size M of a segment.
         align: "cosine" or "mlp", equation 8.
-            sharing: "private": one per task, the paper's single-task row; or
-                "shared": one for all tasks.
-            bidirectional, pooling, forget_bias: see `RecurrentScheme`.
-            init: see `layers.base.check_init`.
+        sharing: "private": one per task, the paper's single-task row; or
+            "shared": one for all tasks.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`.
+        init: see `layers.base.check_init`.
 
-        Input and output shapes: see `SharingScheme`; H is units, or 2 * units
-            if bidirectional.
-        Masking: padding changes nothing.
-        "inspect": "forward/hidden" and "forward/gate" (the fusion gate)
-            `[G, B, T, units]`, and "forward/alpha" (the read weights)
-            `[G, B, T, memory_slots]`; the same under "backward/".
+    Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
+        bidirectional.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" and "forward/gate" (the fusion gate)
+        `[G, B, T, units]`, and "forward/alpha" (the read weights)
+        `[G, B, T, memory_slots]`; the same under "backward/".
 
     Example:
         ```python

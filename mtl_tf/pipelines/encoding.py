@@ -32,8 +32,6 @@ from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 __all__ = [
-    "Column",
-    "EncodedSplit",
     "TensorEncoder",
     "build_encoder",
     "encode",

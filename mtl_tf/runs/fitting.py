@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.evaluation import scored_examples
-from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs import seals
 from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.loaded_run import Run

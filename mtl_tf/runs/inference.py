@@ -10,7 +10,7 @@ import tensorflow as tf
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.batches import evaluation_batches
-from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.epoch_order import EVALUATED_CELLS
 from mtl_tf.runs import task_types
 

@@ -12,8 +12,7 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.pipelines import buckets, encoding
-from mtl_tf.pipelines.encoded_split import alike, digest_of
-from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.pipelines.encoded_split import EncodedSplit, alike, digest_of
 from mtl_tf.runs import (
     encoded_cache,
     seals,

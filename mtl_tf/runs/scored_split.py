@@ -5,7 +5,7 @@ from typing import Any
 
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs import calibrating, task_types
 from mtl_tf.runs.inference import DIAGNOSTICS, Predictor
 
@@ -32,7 +32,7 @@ def task_predictions(task: Mapping[str, Any], **fields: Any) -> TaskPredictions:
 
 def fitted_on(
     predictor: Predictor,
-    encoded: encoding.EncodedSplit,
+    encoded: EncodedSplit,
     task: Mapping[str, Any],
     index: int,
     config: Mapping[str, Any],
@@ -51,7 +51,7 @@ def fitted_on(
 
 def score(
     predictor: Predictor,
-    encoded: encoding.EncodedSplit,
+    encoded: EncodedSplit,
     task: Mapping[str, Any],
     index: int,
     batch_size: int,

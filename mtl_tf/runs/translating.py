@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.models.multi_target import MultiTargetModel
-from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs import search_batches
 from mtl_tf.runs.search_options import SearchOptions
 from mtl_tf.text.decoding import TextDecoder, aligned_words, distinct

@@ -37,7 +37,6 @@ class VectorReport:
     Attributes:
         path: the file.
         dimension: numbers per word.
-        missing_start: how the vectors of missing words are initialised.
         words: vocabulary size without padding and the unknown word.
         found_tokens: vocabulary tokens that have a vector.
         rows: rows of the file, header not counted.
@@ -48,7 +47,6 @@ class VectorReport:
 
     path: str
     dimension: int
-    missing_start: str
     words: int
     found_tokens: frozenset[str] = dataclasses.field(repr=False)
     rows: int
@@ -95,8 +93,7 @@ class VectorReport:
             f"{self.path}: vectors for "
             f"{_share(self.words_found, self.words)} words "
             f"of the vocabulary, from {self.rows} rows of {self.dimension} "
-            f"numbers; the other {self.missing} start from "
-            f"{self.missing_start}"
+            f"numbers; the other {self.missing} start at random"
         )
 
     def warnings(self) -> list[str]:

@@ -1,28 +1,22 @@
 """Pretrained word vectors from GloVe, word2vec and fastText text files."""
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
 from absl import logging
 
 from mtl_tf.core import checks
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.random import generator
 from mtl_tf.text import escaping
 from mtl_tf.text.vector_files import VectorFile
 from mtl_tf.text.vector_report import VectorReport
 from mtl_tf.text.vocabulary import Vocabulary
 
-_MISSING = re.compile(r"zeros|(uniform|normal):([^:]+)")
+_RANGE = 0.1
 
 
 def load_vectors(
-    path: str,
-    vocabulary: Vocabulary,
-    dimension: int,
-    seed: int,
-    missing: str = "uniform:0.1",
+    path: str, vocabulary: Vocabulary, dimension: int, seed: int
 ) -> tuple[np.ndarray, VectorReport]:
     """Reads the vectors of a vocabulary's words.
 
@@ -38,21 +32,20 @@ def load_vectors(
         vocabulary: a token is looked up by its word, without escapes and
             carried spaces (`▁the▁` takes the row of `the`).
         dimension: numbers per word.
-        seed: seed for the words that the file lacks.
-        missing: initial values of these words and the unknown word: "zeros",
-            "uniform:a" in [-a, a), or "normal:s" with standard deviation s. A
-            word's values depend on the seed and its id, not on the file.
+        seed: seed for the words that the file lacks and the unknown word.
+            Their values are uniform in [-0.1, 0.1), and depend on the seed and
+            the word's id, not on the file.
 
     Returns:
         float32 [len(vocabulary), dimension]; the row of padding is zero. And a
         report of what was found.
 
     Raises:
-        ConfigError: a wrong `dimension` or `missing`.
+        ConfigError: a wrong `dimension`.
         DataError: the file cannot be used; the message names `file:line`.
     """
     checks.positive_integer("dimension", dimension)
-    matrix = _initial(missing, len(vocabulary), dimension, seed)
+    matrix = _initial(len(vocabulary), dimension, seed)
     ids_of = _ids_by_word(vocabulary)
     file = VectorFile(path, dimension)
     words_read: set[bytes] = set()
@@ -70,7 +63,6 @@ def load_vectors(
     report = VectorReport(
         path=path,
         dimension=dimension,
-        missing_start=missing,
         words=len(vocabulary) - 2,
         found_tokens=frozenset(tokens),
         rows=file.row_count,
@@ -111,31 +103,13 @@ def _ids_by_word(vocabulary: Vocabulary) -> dict[bytes, list[int]]:
     return ids_of
 
 
-def _initial(missing: str, size: int, dimension: int, seed: int) -> np.ndarray:
-    match = _MISSING.fullmatch(missing) if isinstance(missing, str) else None
-    if not match:
-        raise ConfigError(
-            'missing must be "zeros", "uniform:a" or "normal:s", got '
-            f"{missing!r}"
-        )
-    if match[0] == "zeros":
-        return np.zeros([size, dimension], np.float32)
-    scale = np.float32(checks.positive("missing", _scale(missing, match[2])))
+def _initial(size: int, dimension: int, seed: int) -> np.ndarray:
+    """Values in [-0.1, 0.1), which depend on the seed and a word's id."""
     random = generator(seed, "missing vectors")
-    if match[1] == "normal":
-        matrix = random.standard_normal([size, dimension], np.float32) * scale
-    else:
-        matrix = random.random([size, dimension], np.float32)
-        matrix = (2 * matrix - 1) * scale
+    matrix = random.random([size, dimension], np.float32)
+    matrix = (2 * matrix - 1) * np.float32(_RANGE)
     matrix[Vocabulary.PAD] = 0
     return matrix
-
-
-def _scale(missing: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ConfigError(f"missing must end in a number, got {missing!r}")
 
 
 def _log(report: VectorReport) -> None:

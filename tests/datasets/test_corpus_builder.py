@@ -248,3 +248,9 @@ def test_a_corpus_hides_nothing_of_how_builds_are_made(corpus):
     theirs = set().union(*map(vars, classes[: classes.index(CorpusBuilder)]))
     made = {n for n, f in vars(CorpusBuilder).items() if inspect.isfunction(f)}
     assert not made & theirs
+
+
+def test_every_folder_with_a_builder_is_a_corpus():
+    folder = pathlib.Path(building.__file__).parent
+    builders = {x.parent.name for x in folder.glob("*/*_dataset_builder.py")}
+    assert builders == set(building.OWN)

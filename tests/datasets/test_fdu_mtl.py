@@ -7,7 +7,7 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import building
-from mtl_tf.datasets.fdu_mtl import TASKS
+from mtl_tf.datasets.fdu_mtl import CONFIGS
 from mtl_tf.datasets.fdu_mtl.fdu_mtl_dataset_builder import Builder
 from tests.datasets.corpora import (
     TEST,
@@ -62,9 +62,9 @@ def test_features(tmp_path):
 
 
 def test_sixteen_configurations():
-    assert len(TASKS) == 16
-    assert list(Builder.builder_configs) == list(TASKS)
-    assert "MR" in TASKS
+    assert len(CONFIGS) == 16
+    assert list(Builder.builder_configs) == list(CONFIGS)
+    assert "MR" in CONFIGS
 
 
 def test_description_and_citation_are_found(tmp_path):
@@ -148,7 +148,7 @@ KNOWN_TRAIN = {
 def test_real_corpus(tmp_path):
     builders = {
         task: building.prepare(f"fdu_mtl/{task}", str(tmp_path), REAL)
-        for task in TASKS
+        for task in CONFIGS
     }
     for task, builder in builders.items():
         splits = builder.info.splits

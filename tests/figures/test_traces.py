@@ -8,7 +8,6 @@ import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures import traces
 from mtl_tf.figures.traces import Reading
-from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
 
 TEXT = "the yes tree of zzz no stone this river"
@@ -18,12 +17,7 @@ TASKS = [
 ]
 TAGS = {"name": "c", "type": "tagging", "labels": ["O", "X"]}
 
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds, for each length of a text anew."""
-    with recurrence.options(jit=False, shards=1):
-        yield
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 @pytest.fixture(scope="module")

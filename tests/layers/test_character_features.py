@@ -86,7 +86,12 @@ def test_words_are_dropped():
     assert np.all(dropped[changed] == 1) and np.all(tokens[changed] > 1)
     assert abs(changed[tokens > 1].mean() - 0.25) < 0.02
     np.testing.assert_array_equal(layer(tokens), tokens)
-    assert WordDropout.from_config(layer.get_config()).rate == 0.25
+    config = layer.get_config()
+    assert WordDropout.from_config(config).rate == 0.25
+    # Older files name the unknown word.
+    assert WordDropout.from_config(config | {"unknown": 1}).rate == 0.25
+    with pytest.raises(ValueError, match="unknown must be 1, got 2"):
+        WordDropout.from_config(config | {"unknown": 2})
 
 
 def test_rare_words_alone_are_dropped():

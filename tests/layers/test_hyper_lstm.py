@@ -9,7 +9,6 @@ import tensorflow as tf
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.hyper_lstm import HyperLSTM
 from tests.layers.layer_testing import (
-    assert_gradient,
     run_layer_test,
     weights_of,
 )
@@ -17,6 +16,8 @@ from tests.layers.recurrent_testing import (
     FEATURES,
     LENGTH,
     UNIFORM,
+    check_equations,
+    check_padding,
     make_data,
     outputs_and_gradients,
 )
@@ -102,34 +103,13 @@ def reference(values, x, mask, tasks, reverse=False):
 )
 def test_outputs_and_gradients_are_the_papers(tasks, task, reverse):
     layer = made(reverse, tasks)
-    batch = 4 if len(task) == 1 else 2
-    x, mask = make_data(len(task), batch)
-    draw = np.random.default_rng(1)
-    d_summary = draw.normal(size=(len(task), batch, H))
-    d_sequence = draw.normal(size=(len(task), batch, LENGTH, H))
-    summary, sequence, gradients = outputs_and_gradients(
+    assert len(layer.trainable_variables) == 9
+    check_equations(
         layer,
-        x,
-        mask,
         task,
-        (d_summary.astype("float32"), d_sequence.astype("float32")),
+        lambda weights, x, mask: reference(weights, x, mask, task, reverse),
+        atol=2e-6,
     )
-    values, x64 = weights_of(layer), x.astype(np.float64)
-    expected = reference(values, x64, mask, task, reverse)
-    np.testing.assert_allclose(summary, expected[0], atol=2e-6)
-    np.testing.assert_allclose(
-        np.array(sequence)[mask], expected[1][mask], atol=2e-6
-    )
-
-    def total():
-        last, steps = reference(values, x64, mask, task, reverse)
-        return np.sum(last * d_summary) + np.nansum(steps * d_sequence)
-
-    names = [v.name for v in layer.trainable_variables]
-    assert len(names) == 9
-    for name, gradient in zip(["x", *names], gradients):
-        value = x64 if name == "x" else values[name]
-        assert_gradient(gradient, total, value, name)
 
 
 @pytest.mark.extended
@@ -153,17 +133,7 @@ def test_jit_and_shards_change_nothing(tasks):
 
 
 def test_padding_changes_nothing():
-    layer = made(reverse=True)
-    x, mask = make_data(1)
-    cotangents = np.ones([1, 4, H], "float32"), 1.0
-    short = outputs_and_gradients(layer, x, mask, [1], cotangents)
-    longer = np.pad(x, [(0, 0), (0, 0), (0, 6), (0, 0)], constant_values=9)
-    wider = np.pad(mask, [(0, 0), (0, 0), (0, 6)])
-    long = outputs_and_gradients(layer, longer, wider, [1], cotangents)
-    np.testing.assert_allclose(long[0], short[0], atol=1e-6)
-    for a, b in zip(long[2][1:], short[2][1:]):
-        np.testing.assert_allclose(a, b, atol=1e-6)
-    assert not np.any(np.array(long[2][0])[:, :, LENGTH:])
+    check_padding(made(reverse=True))
 
 
 def test_rows_and_batches_without_tokens():

@@ -17,7 +17,6 @@ from mtl_tf.layers.meta_lstm import MetaLSTM
 from mtl_tf.layers.shared_private import ParallelSharedPrivate
 from tests.layers import numpy_reference as reference
 from tests.layers.layer_testing import (
-    assert_gradient,
     run_layer_test,
     weights_of,
 )
@@ -25,6 +24,8 @@ from tests.layers.recurrent_testing import (
     FEATURES,
     LENGTH,
     UNIFORM,
+    check_equations,
+    check_padding,
     make_data,
     outputs_and_gradients,
 )
@@ -54,34 +55,13 @@ made = functools.cache(make_layer)
 @pytest.mark.parametrize("task, reverse", [([2, 0, 2], False), ([1], True)])
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
-    layer = made(kind, reverse)
-    batch = 4 if len(task) == 1 else 2
-    x, mask = make_data(len(task), batch)
-    draw = np.random.default_rng(1)
-    d_summary = draw.normal(size=(len(task), batch, 3))
-    d_sequence = draw.normal(size=(len(task), batch, LENGTH, 3))
-    summary, sequence, gradients = outputs_and_gradients(
-        layer,
-        x,
-        mask,
+    check_equations(
+        made(kind, reverse),
         task,
-        (d_summary.astype("float32"), d_sequence.astype("float32")),
+        lambda weights, x, mask: reference.run(
+            kind, weights, x, mask, task, reverse
+        ),
     )
-    values, x64 = weights_of(layer), x.astype(np.float64)
-    expected = reference.run(kind, values, x64, mask, task, reverse)
-    np.testing.assert_allclose(summary, expected[0], atol=1e-6)
-    np.testing.assert_allclose(
-        np.array(sequence)[mask], expected[1][mask], atol=1e-6
-    )
-
-    def total():
-        last, steps = reference.run(kind, values, x64, mask, task, reverse)
-        return np.sum(last * d_summary) + np.nansum(steps * d_sequence)
-
-    names = [v.name for v in layer.trainable_variables]
-    for name, gradient in zip(["x", *names], gradients):
-        value = x64 if name == "x" else values[name]
-        assert_gradient(gradient, total, value, name)
 
 
 @pytest.mark.extended
@@ -204,17 +184,7 @@ def test_batch_and_groups_may_be_unknown_when_traced(kind, jit):
     "kind, reverse", [("lstm", True), ("meta_lstm", False)]
 )
 def test_padding_changes_nothing(kind, reverse):
-    layer = made(kind, reverse)
-    x, mask = make_data(1)
-    cotangents = np.ones([1, 4, 3], "float32"), 1.0
-    short = outputs_and_gradients(layer, x, mask, [1], cotangents)
-    longer = np.pad(x, [(0, 0), (0, 0), (0, 6), (0, 0)], constant_values=9)
-    wider = np.pad(mask, [(0, 0), (0, 0), (0, 6)])
-    long = outputs_and_gradients(layer, longer, wider, [1], cotangents)
-    np.testing.assert_allclose(long[0], short[0], atol=1e-6)
-    for a, b in zip(long[2][1:], short[2][1:]):
-        np.testing.assert_allclose(a, b, atol=1e-6)
-    assert not np.any(np.array(long[2][0])[:, :, LENGTH:])
+    check_padding(made(kind, reverse))
 
 
 @pytest.mark.by_default("meta_lstm-False")

@@ -18,6 +18,7 @@ from tests.layers.recurrent_testing import (
     FEATURES,
     LENGTH,
     UNIFORM,
+    check_padding,
     make_data,
     outputs_and_gradients,
 )
@@ -127,16 +128,7 @@ def test_jit_and_shards_change_nothing(kind, jit):
 @pytest.mark.by_default("parallel-False")
 @pytest.mark.parametrize("kind, reverse", [("parallel", False), ("both", True)])
 def test_padding_changes_nothing(kind, reverse):
-    layer = made(kind, reverse)
-    x, mask = make_data(1)
-    short = outputs_and_gradients(layer, x, mask, [1], (1.0, 1.0))
-    longer = np.pad(x, [(0, 0), (0, 0), (0, 6), (0, 0)], constant_values=9)
-    wider = np.pad(mask, [(0, 0), (0, 0), (0, 6)])
-    long = outputs_and_gradients(layer, longer, wider, [1], (1.0, 1.0))
-    np.testing.assert_allclose(long[0], short[0], atol=1e-6)
-    for a, b in zip(long[2][1:], short[2][1:]):
-        np.testing.assert_allclose(a, b, atol=1e-6)
-    assert not np.any(np.array(long[2][0])[:, :, LENGTH:])
+    check_padding(made(kind, reverse))
 
 
 @pytest.mark.parametrize(

@@ -48,10 +48,18 @@ def check_padding(model, batch, scores):
 
 
 def check_checkpoint(config, tmp_path):
-    tasks, batch = make_tasks(2, 3), make_batch()
-    model = build_model(config, 20, tasks, seed=1)
+    tasks = make_tasks(2, 3)
+    check_restored(
+        build_model(config, 20, tasks, seed=1),
+        build_model(config, 20, tasks, seed=2),
+        make_batch(),
+        tmp_path,
+    )
+
+
+def check_restored(model, fresh, batch, tmp_path):
+    """A model of another seed has the scores of a checkpoint, restored."""
     path = tf.train.Checkpoint(model=model).save(str(tmp_path / "saved"))
-    fresh = build_model(config, 20, tasks, seed=2)
     expected = model(batch)["scores"]
     assert np.any(fresh(batch)["scores"] != expected)
     status = tf.train.Checkpoint(model=fresh).restore(path)

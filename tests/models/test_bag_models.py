@@ -11,6 +11,7 @@ from mtl_tf.models.protocol import count_parameters
 from mtl_tf.models.registry import make_scheme
 from tests.layers import convolution_reference
 from tests.layers.layer_testing import run_layer_test
+from tests.models.model_testing import check_restored, make_tasks
 
 SCHEMES = [
     {"name": "mt_cnn", "filters": 4, "widths": [2, 3]},
@@ -24,24 +25,13 @@ UNIFORM = {"name": "uniform", "range": 0.7}
 VOCABULARY = 20
 
 
-def make_tasks(count=2, labels=2):
-    return [
-        {
-            "name": f"task{n}",
-            "type": "classification",
-            "labels": [str(label) for label in range(labels)],
-        }
-        for n in range(count)
-    ]
-
-
 def make_model(scheme, tasks=2, private=0, dimension=6, **options):
     config = {
         "embedding_dim": dimension,
         "embedding_private_dim": private,
         "scheme": scheme,
     }
-    return build_model(config, VOCABULARY, make_tasks(tasks), **options)
+    return build_model(config, VOCABULARY, make_tasks(*[2] * tasks), **options)
 
 
 def make_batch(length=7, seed=0):
@@ -228,19 +218,9 @@ def test_pretrained_vectors_are_the_shared_part():
 @EVERY
 @pytest.mark.parametrize("private", [0, 2])
 def test_checkpoint_restores_a_fresh_model(scheme, private, tmp_path):
-    batch = make_batch()
     model = make_model(scheme, private=private, seed=1)
-    path = tf.train.Checkpoint(model=model).save(str(tmp_path / "saved"))
     fresh = make_model(scheme, private=private, seed=2)
-    expected = model(batch)["scores"]
-    assert np.any(fresh(batch)["scores"] != expected)
-    status = tf.train.Checkpoint(model=fresh).restore(path)
-    status.assert_existing_objects_matched().assert_consumed()
-    np.testing.assert_array_equal(fresh(batch)["scores"], expected)
-    saved = dict(tf.train.list_variables(path))
-    assert sum("VARIABLE_VALUE" in name for name in saved) == 1 + len(
-        model.weights
-    )
+    check_restored(model, fresh, make_batch(), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +251,7 @@ def test_wrong_private_dimensions():
         "scheme": {"name": "nbow"},
     }
     with pytest.raises(ConfigError, match="embedding_private_dim must be 0"):
-        build_model(config, VOCABULARY, make_tasks())
+        build_model(config, VOCABULARY, make_tasks(2, 2))
 
 
 def test_a_head_that_reads_a_sequence_needs_one(monkeypatch):
@@ -367,7 +347,7 @@ def test_learns_what_only_sharing_can_solve(scheme, private):
             "init": {"range": 0.3},
             "scheme": scheme,
         }
-        model = build_model(config, WORDS, make_tasks(2), seed=seed)
+        model = build_model(config, WORDS, make_tasks(2, 2), seed=seed)
         words = {0: every, 1: few}
         order = draw.choice(tasks, steps)
         train(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_all_parameters, count_parameters
 from mtl_tf.models.text_pairs import PairHeadType
@@ -12,12 +11,7 @@ from tests.models.model_testing import make_batch, make_tasks, small
 
 WIDE = {"buckets": 50, "dimension": 4, "alone": 0.25}
 
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds."""
-    with recurrence.options(jit=False, shards=1):
-        yield
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 def made(task_type, **changes):

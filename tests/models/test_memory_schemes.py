@@ -14,12 +14,7 @@ from tests.models.model_testing import make_batch, make_tasks
 
 SMALL = {"units": 6, "memory_slots": 5, "memory_width": 4}
 
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds: only tests that are about it do it."""
-    with recurrence.options(jit=False, shards=1):
-        yield
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 def lstm(read):

@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.protocol import count_parameters
 from tests.layers import translation_reference as reference
@@ -24,11 +23,7 @@ TOKENS = np.array([[4, 5, 6, 7], [8, 4, 0, 0], [0, 0, 0, 0]], np.int32)
 TARGET = np.array([[4, 5, 3], [6, 3, 0], [3, 0, 0]], np.int32)
 BATCH = {"tokens": TOKENS[None], "target": TARGET[None]}
 
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    with recurrence.options(jit=False, shards=1):
-        yield
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 def build(pairs=PAIRS, **options):

@@ -23,12 +23,7 @@ from tests.models.model_testing import (
     two_task_problem,
 )
 
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds: only tests that are about it do it."""
-    with recurrence.options(jit=False, shards=1):
-        yield
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
 from mtl_tf.layers.pooling import AttentionPooling
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_parameters
@@ -22,12 +21,7 @@ from tests.models.model_testing import (
 POOLED = ("mean", "max", "attention")
 TWO_WAYS = {"bidirectional": True}
 
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds, and no test here is about it."""
-    with recurrence.options(jit=False, shards=1):
-        yield
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 def make_encoded(pooling, **options):

@@ -30,12 +30,7 @@ SCHEMES = [
     small("asp", scheme={"bidirectional": True}),
 ]
 
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds: only tests that are about it do it."""
-    with recurrence.options(jit=False, shards=1):
-        yield
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 def asp(**options):

@@ -16,7 +16,12 @@ from mtl_tf.models.protocol import count_parameters
 from mtl_tf.models.registry import SCHEMES, make_scheme
 from mtl_tf.models.transformer import TransformerScheme
 from tests.layers import transformer_reference as reference
-from tests.models.model_testing import make_batch, make_tasks, two_task_problem
+from tests.models.model_testing import (
+    check_restored,
+    make_batch,
+    make_tasks,
+    two_task_problem,
+)
 
 NAMES = base.TRANSFORMERS
 SIZES = {"layers": 2, "units": 12, "heads": 3, "feed_forward": 10}
@@ -254,18 +259,9 @@ def test_dropout_is_of_the_seed_and_in_training_only():
 @pytest.mark.by_default("l_e", "l_i", "s_c")
 @pytest.mark.parametrize("name", NAMES)
 def test_checkpoint_and_config_make_the_model_again(name, tmp_path):
-    tasks, batch, model = make_tasks(2, 2, 2), make_batch(), model_of(name)
-    path = tf.train.Checkpoint(model=model).save(str(tmp_path / "saved"))
-    fresh = build_model(small(name), 20, tasks, seed=2)
-    expected = model(batch)["scores"]
-    assert np.any(fresh(batch)["scores"] != expected)
-    status = tf.train.Checkpoint(model=fresh).restore(path)
-    status.assert_existing_objects_matched().assert_consumed()
-    np.testing.assert_array_equal(fresh(batch)["scores"], expected)
-    saved = dict(tf.train.list_variables(path))
-    assert sum("VARIABLE_VALUE" in key for key in saved) == 1 + len(
-        model.weights
-    )
+    model = model_of(name)
+    fresh = build_model(small(name), 20, make_tasks(2, 2, 2), seed=2)
+    check_restored(model, fresh, make_batch(), tmp_path)
     config = keras.saving.serialize_keras_object(model.scheme)
     again = keras.saving.deserialize_keras_object(config)
     assert again.get_config() == model.scheme.get_config()

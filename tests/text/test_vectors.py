@@ -37,7 +37,7 @@ def write(tmp_path):
 
 
 def load(path, *words, dimension=3, **options):
-    options = {"seed": 1, "missing": "zeros", **options}
+    options = {"seed": 1, **options}
     return load_vectors(path, vocabulary_of(*words), dimension, **options)
 
 
@@ -54,10 +54,8 @@ def tarred(mode):
 def test_rows_stand_at_the_ids_of_their_words(write):
     matrix, report = load(write(PLAIN), "book", "unknown", "the")
     assert matrix.dtype == np.float32
-    expected = np.array(
-        [[0] * 3, [0] * 3, [-0.5, 1e-3, 0.25], [0] * 3, [1, 2, 3]], np.float32
-    )
-    np.testing.assert_array_equal(matrix, expected)
+    expected = np.array([[0] * 3, [-0.5, 1e-3, 0.25], [1, 2, 3]], np.float32)
+    np.testing.assert_array_equal(matrix[[0, 2, 4]], expected)
     assert (report.words_found, report.missing, report.rows) == (2, 1, 3)
     assert report.header_rows is None and not report.header_lies
     assert report.warnings() == []
@@ -89,7 +87,7 @@ def test_words_with_spaces_are_split_from_the_right(write):
         ". . 1 2 3\nat name@domain.com 4 5 6\nb 7 8 9\niphone 5 1 2 3\n"
     )
     matrix, report = load(path, ".", "at", "b", ".\\s.", "iphone\\s5")
-    assert matrix[2:, 0].tolist() == [0, 0, 7, 1, 1]
+    assert np.trunc(matrix[2:, 0]).tolist() == [0, 0, 7, 1, 1]
     assert report.rows == 4
 
 
@@ -133,7 +131,7 @@ def test_no_break_spaces_and_other_bytes_are_part_of_the_word(write):
 def test_written_tokens_take_the_rows_of_their_words(write):
     path = write("the 1 2 3\n\\ 4 5 6\n▁ 7 8 9\n\\pad 9 9 9\n")
     matrix, report = load(path, "▁the▁", "the▁", "▁\\\\", "\\_", "\\n", "▁▁")
-    assert matrix[:, 0].tolist() == [0, 0, 1, 1, 4, 7, 0, 0]
+    assert np.trunc(matrix[:, 0]).tolist() == [0, 0, 1, 1, 4, 7, 0, 0]
     assert report.words_found == 4
 
 
@@ -247,34 +245,21 @@ def test_unreadable_file(write, monkeypatch):
 def test_missing_words_start_as_stated(write):
     path = write(PLAIN)
     words = ["the"] + [f"w{i}" for i in range(2000)]
-    uniform, _ = load(path, *words, missing="uniform:0.25")
-    normal, report = load(path, *words, missing="normal:0.25")
-    for matrix in (uniform, normal):
-        assert matrix[0].tolist() == [0, 0, 0]
-        assert matrix[1].any()
-        assert matrix[2].tolist() == [1, 2, 3]
-    assert 0.24 < np.abs(uniform[3:]).max() <= 0.25
-    assert abs(uniform[3:].mean()) < 0.01
-    assert abs(normal[3:].std() - 0.25) < 0.01
-    assert "start from normal:0.25" in report.summary()
+    matrix, report = load(path, *words)
+    assert matrix[0].tolist() == [0, 0, 0]
+    assert matrix[1].any()
+    assert matrix[2].tolist() == [1, 2, 3]
+    assert 0.099 < np.abs(matrix[3:]).max() <= np.float32(0.1)
+    assert abs(matrix[3:].mean()) < 0.004
+    assert "the other 2000 start at random" in report.summary()
 
 
 def test_the_start_is_a_function_of_seed_and_id(write):
-    one = load(write(PLAIN), "the", "x", missing="uniform:1")[0]
-    again = load(write("x 1 1 1\n"), "the", "x", missing="uniform:1")[0]
-    other = load(write(PLAIN), "the", "x", missing="uniform:1", seed=2)[0]
+    one = load(write(PLAIN), "the", "x")[0]
+    again = load(write("x 1 1 1\n"), "the", "x")[0]
+    other = load(write(PLAIN), "the", "x", seed=2)[0]
     np.testing.assert_array_equal(one[1], again[1])
     assert (one[3] != other[3]).all()
-
-
-@pytest.mark.parametrize(
-    "missing",
-    ["", "uniform", "uniform:", "uniform:x", "uniform:0", "normal:-1"]
-    + ["normal:nan", "zeros:1", "gauss:1", 0.1],
-)
-def test_wrong_starts(write, missing):
-    with pytest.raises(ConfigError, match="missing must"):
-        load(write(PLAIN), "the", missing=missing)
 
 
 @pytest.mark.parametrize("dimension", [0, -3, 2.0])

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+import tensorflow as tf
 
 from tests.training import toy
 
@@ -19,3 +20,14 @@ def finished(whole, tmp_path):
     """A directory as `whole` left its own."""
     directory = os.path.dirname(whole.checkpoints.directory)
     return shutil.copytree(directory, tmp_path / "finished")
+
+
+@pytest.fixture
+def no_dropout(monkeypatch):
+    """Masks differ between replicas and parts by design: keeps all inputs."""
+    draw = tf.random.stateless_uniform
+
+    def constant(shape, seed, alg=None):
+        return draw(shape, seed, alg=alg) if alg else tf.ones(shape)
+
+    monkeypatch.setattr(tf.random, "stateless_uniform", constant)

@@ -6,7 +6,7 @@ import pytest
 from mtl_tf.training.averaging import averaged
 from tests.training import toy
 from tests.training.killing import run_killed
-from tests.training.toy import assert_same
+from tests.training.toy import assert_same, assert_same_best
 
 
 def expected(values, decay):
@@ -105,10 +105,4 @@ def test_kill_9_resumes_bit_equal(tmp_path):
     resumed.run()
     whole = toy.Stage(tmp_path / "b", **settings).run()
     assert_same(resumed, whole)
-    one, two = (
-        stage.checkpoints.best.read(str(tmp_path / name / "best"))[1]
-        for stage, name in ((resumed, "a"), (whole, "b"))
-    )
-    assert one.keys() == two.keys()
-    for name, value in one.items():
-        np.testing.assert_array_equal(value, two[name])
+    assert_same_best(resumed, whole)

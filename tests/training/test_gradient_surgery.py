@@ -203,16 +203,6 @@ def test_groups_drop_different_words():
     assert len(set(seeds)) == GROUPS
 
 
-@pytest.fixture
-def no_dropout(monkeypatch):
-    draw = tf.random.stateless_uniform
-
-    def constant(shape, seed, alg=None):
-        return draw(shape, seed, alg=alg) if alg else tf.ones(shape)
-
-    monkeypatch.setattr(tf.random, "stateless_uniform", constant)
-
-
 def opposed(step, full):
     """The second task's labels are the opposite of the first's."""
     full["tokens"][1] = full["tokens"][0]

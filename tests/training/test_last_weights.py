@@ -9,7 +9,7 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.training.last_weights import LastWeights
 from tests.training import toy
 from tests.training.killing import run_killed
-from tests.training.toy import assert_same
+from tests.training.toy import assert_same, assert_same_best
 
 
 @pytest.mark.extended
@@ -82,13 +82,7 @@ def assert_resumes(tmp_path):
     resumed.run()
     whole = toy.Stage(tmp_path / "b", **settings).run()
     assert_same(resumed, whole)
-    one, two = (
-        stage.checkpoints.best.read(str(tmp_path / name / "best"))[1]
-        for stage, name in ((resumed, "a"), (whole, "b"))
-    )
-    assert one.keys() == two.keys()
-    for name, value in one.items():
-        np.testing.assert_array_equal(value, two[name])
+    assert_same_best(resumed, whole)
     assert not [name for name in os.listdir(folder) if name[0] == "."]
 
 

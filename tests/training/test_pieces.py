@@ -189,17 +189,6 @@ def test_all_groups_of_a_step_drop_different_words():
     assert len(set(model.seeds)) == len(model.seeds) == TASKS
 
 
-def without_chance(monkeypatch):
-    draw = tf.random.stateless_uniform
-    monkeypatch.setattr(
-        tf.random,
-        "stateless_uniform",
-        lambda shape, seed, alg=None: (
-            draw(shape, seed, alg=alg) if alg else tf.ones(shape)
-        ),
-    )
-
-
 @pytest.mark.extended
 @pytest.mark.parametrize(
     "method",
@@ -212,9 +201,8 @@ def without_chance(monkeypatch):
     ],
 )
 def test_two_replicas_take_the_step_of_one_device(
-    tmp_path, two_replicas, monkeypatch, method
+    tmp_path, two_replicas, no_dropout, method
 ):
-    without_chance(monkeypatch)
     settings = {"optimizer": "sgd", "data": toy.pieces, "key": toy.KEYS}
     settings |= method
     one, first = trained(tmp_path / "a", **settings)
@@ -226,9 +214,8 @@ def test_two_replicas_take_the_step_of_one_device(
 
 @pytest.mark.extended
 def test_the_parts_of_a_step_give_the_gradients_of_the_whole(
-    tmp_path, monkeypatch
+    tmp_path, no_dropout
 ):
-    without_chance(monkeypatch)
     settings = {"optimizer": "adam", "data": toy.pieces, "key": toy.KEYS}
     one, first = trained(tmp_path / "a", **settings)
     two, second = trained(tmp_path / "b", **settings, accumulate=2, shards=2)
@@ -237,8 +224,7 @@ def test_the_parts_of_a_step_give_the_gradients_of_the_whole(
 
 
 @pytest.mark.extended
-def test_a_step_has_the_sum_of_its_pieces_gradients(tmp_path, monkeypatch):
-    without_chance(monkeypatch)
+def test_a_step_has_the_sum_of_its_pieces_gradients(tmp_path, no_dropout):
     settings = {"optimizer": "sgd", "data": toy.pieces, "key": toy.KEYS}
     stage, report = trained(tmp_path / "a", steps=1, **settings)
     start = toy.Stage(tmp_path / "b", optimizer="sgd").model

@@ -59,12 +59,8 @@ def test_steps_per_call_do_not_change_the_result(tmp_path):
     "weighting, clip_norm", [("static", 0.0), ("uncertainty", 0.05)]
 )
 def test_two_replicas_take_the_step_of_one_device(
-    tmp_path, two_replicas, weighting, clip_norm, monkeypatch
+    tmp_path, two_replicas, weighting, clip_norm, no_dropout
 ):
-    # Dropout masks differ between replicas by design: compare without.
-    monkeypatch.setattr(
-        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
-    )
     settings = {
         "optimizer": "adam",
         "weighting": weighting,
@@ -83,12 +79,9 @@ def test_two_replicas_take_the_step_of_one_device(
     ("shards", "weighting"), [(2, "static"), (5, "uncertainty")]
 )
 def test_shards_take_the_step_of_the_whole(
-    tmp_path, shards, weighting, monkeypatch
+    tmp_path, shards, weighting, no_dropout
 ):
     """Also uneven ones, and empty ones: the batches have four rows."""
-    monkeypatch.setattr(
-        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
-    )
     settings = {"optimizer": "adam", "weighting": weighting, "groups": 2}
     one, first = trained(tmp_path / "a", **settings)
     many, second = trained(tmp_path / "b", shards=shards, **settings)
@@ -109,12 +102,9 @@ def test_shards_take_the_step_of_the_whole(
     ],
 )
 def test_accumulated_steps_are_those_of_the_whole_batch(
-    tmp_path, optimizer, monkeypatch
+    tmp_path, optimizer, no_dropout
 ):
     """Also of filler rows, repeated words, and a norm over the whole."""
-    monkeypatch.setattr(
-        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
-    )
     settings = {"optimizer": optimizer, "clip_norm": 0.05, "groups": 2}
     one, first = trained(tmp_path / "a", **settings)
     many, second = trained(tmp_path / "b", accumulate=4, **settings)
@@ -134,11 +124,8 @@ def test_accumulated_steps_are_those_of_the_whole_batch(
     ],
 )
 def test_parts_of_steps_are_split_further(
-    tmp_path, two_replicas, options, monkeypatch
+    tmp_path, two_replicas, options, no_dropout
 ):
-    monkeypatch.setattr(
-        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
-    )
     settings = dict(options)
     if settings.pop("replicas", False):
         settings["strategy"] = two_replicas

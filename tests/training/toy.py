@@ -1,5 +1,7 @@
 """A tiny model and its batches, to test training without the other rooms."""
 
+import os
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -239,3 +241,16 @@ def trained(tmp_path, steps=6, **options):
 def assert_same(one, two, tolerance=0.0):
     for a, b in zip(one.values(), two.values()):
         np.testing.assert_allclose(a, b, atol=tolerance, rtol=0)
+
+
+def assert_same_best(one, two):
+    """The best weights that two stages kept are equal, bit for bit."""
+    one, two = (
+        stage.checkpoints.best.read(
+            os.path.join(os.path.dirname(stage.checkpoints.directory), "best")
+        )[1]
+        for stage in (one, two)
+    )
+    assert one.keys() == two.keys()
+    for name, value in one.items():
+        np.testing.assert_array_equal(value, two[name])

@@ -2,8 +2,6 @@
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core import random
-from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.column_files import read_sentences
 from mtl_tf.datasets.conll2000 import CONFIGS
 from mtl_tf.datasets.corpus_folders import corpus_directory
@@ -14,8 +12,7 @@ from mtl_tf.datasets.tagged import (
     TaggedCorpusBuilder,
     choose_release,
 )
-
-_PART = 10  # one in ten
+from mtl_tf.datasets.tenths import draw_tenth
 
 
 class Builder(TaggedCorpusBuilder):
@@ -53,16 +50,10 @@ class Builder(TaggedCorpusBuilder):
         all configurations and for everybody.
         """
         rows = parts["train"]
-        number = len(rows) // _PART
-        if not number:
-            raise DataError(
-                f"conll2000: {len(rows)} training sentences, of which a tenth "
-                f"is for validation; at least {_PART} are needed"
-            )
-        draw = random.generator(0, "validation", "conll2000")
-        drawn = set(draw.permutation(len(rows))[:number].tolist())
-        return {
-            "train": [row for i, row in enumerate(rows) if i not in drawn],
-            "validation": [rows[i] for i in sorted(drawn)],
-            "test": parts["test"],
-        }
+        train, validation = draw_tenth(
+            rows,
+            f"conll2000: {len(rows)} training sentences",
+            "validation",
+            "conll2000",
+        )
+        return {"train": train, "validation": validation, "test": parts["test"]}

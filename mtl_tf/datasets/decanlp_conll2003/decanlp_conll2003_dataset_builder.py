@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.datasets import question_answers, sentiment
+from mtl_tf.datasets import question_answers
 from mtl_tf.datasets.conll2003 import conll2003_dataset_builder as conll2003
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.question_answers import QuestionAnswer
-from mtl_tf.datasets.sources import identify
 from mtl_tf.text import span_schemes
 
 QUESTION = "What are the tags for all entities?"
@@ -30,22 +29,21 @@ class Builder(conll2003.Builder):
     BUILDER_CONFIGS = []
 
     def _info(self) -> tfds.core.DatasetInfo:
-        return question_answers.dataset_info(self)
+        return self.described(question_answers.features())
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         paths = self.files_of_splits(os.fspath(dl_manager.manual_dir))
-        splits, sources, warnings = {}, {}, []
+        splits: dict[str, list[QuestionAnswer]] = {}
+        read: list[LineFile] = []
         for split, of_split in paths.items():
-            rows: list[QuestionAnswer] = []
+            rows = splits[split] = []
             for file in map(LineFile, of_split):
                 for example in self._examples(file, split):
                     name = f"{split}_{len(rows)}"
                     rows.append(_cast(example["tokens"], example["ner"], name))
-                sources[file.name] = identify(file.content)
-                warnings += file.warnings
-            splits[split] = self._generate_examples(rows)
-        sentiment.record(self, sources, warnings)
-        return splits
+                read.append(file)
+        self.record_files(read)
+        return self.generators(splits)
 
     def _generate_examples(self, rows: Sequence[QuestionAnswer]):
         return question_answers.examples(rows)

@@ -1,7 +1,7 @@
 """FDU-MTL: reviews of sixteen domains (Liu et al. 2017)."""
 
 # In the order of the papers' tables.
-TASKS = (
+CONFIGS = (
     "books",
     "electronics",
     "dvd",

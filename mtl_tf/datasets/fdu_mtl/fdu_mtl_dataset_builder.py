@@ -5,12 +5,14 @@ import os
 import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets import sentiment
-from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.corpus_folders import corpus_directory
-from mtl_tf.datasets.fdu_mtl import TASKS
+from mtl_tf.datasets.fdu_mtl import CONFIGS
 from mtl_tf.datasets.lines import LabelledText, LineFile
-from mtl_tf.datasets.sources import identify
+from mtl_tf.datasets.text_class_builder import (
+    POLARITIES,
+    UNLABELLED,
+    TextClassBuilder,
+)
 
 _LABELS = {"0": 0, "1": 1}
 
@@ -18,23 +20,22 @@ _LABELS = {"0": 0, "1": 1}
 _VALIDATION = 200
 
 # The known numbers of lines of the released files.
-_TRAIN = dict.fromkeys(TASKS, 1600) | {
+_TRAIN = dict.fromkeys(CONFIGS, 1600) | {
     "baby": 1500,
     "software": 1515,
     "magazines": 1570,
     "camera_photo": 1597,
     "electronics": 1598,
 }
-_TEST = dict.fromkeys(TASKS, 400)
-_UNLABEL = dict.fromkeys(TASKS, 2000) | {"software": 475}
+_TEST = dict.fromkeys(CONFIGS, 400)
+_UNLABEL = dict.fromkeys(CONFIGS, 2000) | {"software": 475}
 
 
-class Builder(CorpusBuilder):
+class Builder(TextClassBuilder):
     """Builds one task of FDU-MTL: train, validation, test and unlabelled."""
 
-    VERSION = tfds.core.Version("1.0.0")
     FOLDERS = ("fdu_mtl", "fdu-mtl", "mtl-dataset")
-    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=task) for task in TASKS]
+    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=task) for task in CONFIGS]
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official files <task>.task.train, <task>.task.test and
     <task>.task.unlabel of FDU-MTL into manual_dir/fdu_mtl/ or into manual_dir
@@ -53,9 +54,6 @@ class Builder(CorpusBuilder):
         directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         return {name: os.path.join(directory, name) for name in names}
 
-    def _info(self) -> tfds.core.DatasetInfo:
-        return sentiment.dataset_info(self)
-
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         # Everything is read here, not in the generators, where TFDS would
         # rewrite error messages.
@@ -70,27 +68,15 @@ class Builder(CorpusBuilder):
             "train": training,
             "validation": validation,
             "test": _labelled(test),
-            "unlabelled": [
-                (text, sentiment.UNLABELLED) for text in unlabel.texts()
-            ],
+            "unlabelled": [(text, UNLABELLED) for text in unlabel.texts()],
         }
-        files = (train, test, unlabel)
-        sentiment.record(
-            self,
-            {file.name: identify(file.content) for file in files},
-            [warning for file in files for warning in file.warnings],
-        )
-        return {
-            name: self._generate_examples(rows) for name, rows in splits.items()
-        }
-
-    def _generate_examples(self, rows: list[LabelledText]):
-        return sentiment.examples(rows)
+        self.record_files([train, test, unlabel])
+        return self.generators(splits)
 
 
 def _labelled(file: LineFile) -> list[LabelledText]:
     rows = file.labelled(_LABELS)
-    file.report_one_class(rows, sentiment.LABELS)
+    file.report_one_class(rows, POLARITIES)
     return rows
 
 
@@ -103,8 +89,6 @@ def _divide(file: LineFile) -> tuple[list[LabelledText], list[LabelledText]]:
         )
     parts = rows[:-_VALIDATION], rows[-_VALIDATION:]
     if len({label for _, label in rows}) > 1:
-        file.report_one_class(
-            parts[0], sentiment.LABELS, " before the last 200"
-        )
-        file.report_one_class(parts[1], sentiment.LABELS, " in the last 200")
+        file.report_one_class(parts[0], POLARITIES, " before the last 200")
+        file.report_one_class(parts[1], POLARITIES, " in the last 200")
     return parts

@@ -6,23 +6,21 @@ from collections.abc import Mapping, Sequence
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.datasets import sentiment
-from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.imdb import layout
 from mtl_tf.datasets.lines import LabelledText, count
 from mtl_tf.datasets.sources import fingerprint
+from mtl_tf.datasets.text_class_builder import UNLABELLED, TextClassBuilder
 
 _LINE_BREAKS = re.compile(r"(?:\s*<br\s*/?>)+\s*", re.IGNORECASE)
 
 # The number of files in each released folder.
 _REVIEWS = dict.fromkeys(layout.FOLDERS, 12_500) | {layout.UNLABELLED: 50_000}
-_LABELS = {"neg": 0, "pos": 1, "unsup": sentiment.UNLABELLED}
+_LABELS = {"neg": 0, "pos": 1, "unsup": UNLABELLED}
 
 
-class Builder(CorpusBuilder):
+class Builder(TextClassBuilder):
     """Builds IMDB: train, test, and unlabelled if the files have it."""
 
-    VERSION = tfds.core.Version("1.0.0")
     FOLDERS = layout.NAMES
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official aclImdb_v1.tar.gz, or the folder aclImdb/ unpacked from it,
@@ -40,9 +38,6 @@ class Builder(CorpusBuilder):
         del config
         return layout.find(manual_dir)
 
-    def _info(self) -> tfds.core.DatasetInfo:
-        return sentiment.dataset_info(self)
-
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         paths = layout.find(os.fspath(dl_manager.manual_dir))
         sources = fingerprint(paths)
@@ -54,13 +49,8 @@ class Builder(CorpusBuilder):
             texts = _decode(folder, reviews, warnings)
             rows = [(text, _LABELS[kind]) for text in texts]
             splits.setdefault(split, []).extend(rows)
-        sentiment.record(self, sources, warnings)
-        return {
-            name: self._generate_examples(rows) for name, rows in splits.items()
-        }
-
-    def _generate_examples(self, rows: list[LabelledText]):
-        return sentiment.examples(rows)
+        self.record(sources, warnings)
+        return self.generators(splits)
 
 
 def _decode(

@@ -3,7 +3,6 @@
 import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.kotzias_reviews import CONFIGS
 from mtl_tf.datasets.lines import LabelledText, LineFile, count, short
@@ -14,6 +13,7 @@ from mtl_tf.datasets.question_builders import (
 )
 from mtl_tf.datasets.sentiment_questions import cast
 from mtl_tf.datasets.sources import identify
+from mtl_tf.datasets.text_class_builder import POLARITIES
 
 _FILES = {
     "imdb": "imdb_labelled.txt",
@@ -69,7 +69,7 @@ class Builder(QuestionAnswerBuilder):
                 f"{count(len(rows), 'sentence')}; the released file has "
                 f"{_SENTENCES:,}"
             )
-        file.report_one_class(rows, sentiment.LABELS)
+        file.report_one_class(rows, POLARITIES)
         sources = {file.name: identify(file.content)}
         return Reading({"test": cast(rows, "test")}, sources, file.warnings)
 

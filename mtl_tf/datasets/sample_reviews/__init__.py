@@ -1,3 +1,4 @@
 """Short reviews of four domains, generated from a grammar."""
 
 DOMAINS = ("books", "films", "gadgets", "kitchen")
+CONFIGS = DOMAINS

@@ -4,16 +4,14 @@ import os
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.datasets import sentiment
-from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.sample_reviews import DOMAINS, grammar, words
 from mtl_tf.datasets.sources import fingerprint
+from mtl_tf.datasets.text_class_builder import UNLABELLED, TextClassBuilder
 
 
-class Builder(CorpusBuilder):
+class Builder(TextClassBuilder):
     """Builds one domain: train, validation, test and unlabelled."""
 
-    VERSION = tfds.core.Version("1.0.0")
     BUILDER_CONFIGS = [
         tfds.core.BuilderConfig(name=domain) for domain in DOMAINS
     ]
@@ -25,20 +23,12 @@ class Builder(CorpusBuilder):
         paths = (grammar.__file__, words.__file__)
         return {os.path.basename(path): path for path in paths}
 
-    def _info(self) -> tfds.core.DatasetInfo:
-        return sentiment.dataset_info(self)
-
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         del dl_manager
         domain = self.builder_config.name
-        sentiment.record(self, fingerprint(self.source_files(domain, "")))
-        splits = grammar.corpus()[domain]
-        return {
-            split: self._generate_examples(split, rows)
-            for split, rows in splits.items()
-        }
-
-    def _generate_examples(self, split: str, rows: tuple[grammar.Row, ...]):
-        if split == "unlabelled":
-            rows = tuple((text, sentiment.UNLABELLED) for text, _ in rows)
-        return sentiment.examples(rows)
+        self.record(fingerprint(self.source_files(domain, "")))
+        splits = dict(grammar.corpus()[domain])
+        splits["unlabelled"] = tuple(
+            (text, UNLABELLED) for text, _ in splits["unlabelled"]
+        )
+        return self.generators(splits)

@@ -8,14 +8,13 @@ from typing import NamedTuple
 import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError, MissingData
-from mtl_tf.datasets import sentiment
-from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.corpus_folders import corpus_directory
 from mtl_tf.datasets.csv_records import csv_records
 from mtl_tf.datasets.lines import LabelledText, LineFile, short
 from mtl_tf.datasets.sources import Fingerprint, identify
 from mtl_tf.datasets.sst import CONFIGS
 from mtl_tf.datasets.sst.trees import read_trees
+from mtl_tf.datasets.text_class_builder import POLARITIES, TextClassBuilder
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 _NEUTRAL = 2
@@ -32,10 +31,9 @@ _BINARY_CSV = tuple(
 _HEADER = ["label", "sentence"]
 
 
-class Builder(CorpusBuilder):
+class Builder(TextClassBuilder):
     """Builds SST in one of its forms: train, validation and test."""
 
-    VERSION = tfds.core.Version("1.0.0")
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     FOLDERS = ("sst", "trainDevTestTrees_PTB", "trees")
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
@@ -86,24 +84,16 @@ class Builder(CorpusBuilder):
         directory = corpus_directory(manual_dir, cls.FOLDERS, holds)
         return {name: os.path.join(directory, name) for name in names}
 
-    def _info(self) -> tfds.core.DatasetInfo:
-        labels = sentiment.LABELS if self._is_binary() else FIVE
-        return sentiment.dataset_info(self, labels)
+    def labels(self) -> tuple[str, ...]:
+        """The five classes, or the two of SST-2."""
+        return _labels(self.builder_config.name)
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         config = self.builder_config.name
         paths = self.source_files(config, os.fspath(dl_manager.manual_dir))
         splits, sources, warnings = read_release(config, paths)
-        sentiment.record(self, sources, warnings)
-        return {
-            name: self._generate_examples(rows) for name, rows in splits.items()
-        }
-
-    def _generate_examples(self, rows: list[LabelledText]):
-        return sentiment.examples(rows)
-
-    def _is_binary(self) -> bool:
-        return _is_binary(self.builder_config.name)
+        self.record(sources, warnings)
+        return self.generators(splits)
 
 
 class Release(NamedTuple):
@@ -133,14 +123,17 @@ def read_release(config: str, paths: Mapping[str, str]) -> Release:
         splits["train"] = _distinct_phrases(trees["train"])
     if _is_binary(config) and not of_two:
         splits = {name: _binary(rows) for name, rows in splits.items()}
-    labels = sentiment.LABELS if _is_binary(config) else FIVE
     for file, rows in zip(files, splits.values()):
         if not rows:
             raise DataError(f"{file.path}: all its texts are neutral")
-        file.report_one_class(rows, labels)
+        file.report_one_class(rows, _labels(config))
     sources = {name: identify(f.content) for name, f in zip(paths, files)}
     warnings = [warning for file in files for warning in file.warnings]
     return Release(splits, sources, warnings)
+
+
+def _labels(config: str) -> tuple[str, ...]:
+    return POLARITIES if _is_binary(config) else FIVE
 
 
 def _is_binary(config: str) -> bool:

@@ -133,7 +133,7 @@ def _check(config: Mapping[str, Any]) -> None:
             "transfer trains on several tasks at once: train_separately must "
             "be False, got True"
         )
-    if config["pipeline"]["mixing"]["name"] == "phases":
+    if mixing.class_of(config["pipeline"]["mixing"]).in_phases:
         raise ConfigError(
             "transfer leaves each task out once: pipeline.mixing cannot be "
             "phases, which name tasks"

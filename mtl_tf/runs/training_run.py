@@ -21,6 +21,7 @@ from mtl_tf.models.protocol import (
 from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (
+    fewer_tasks,
     model_to_train,
     own_files,
     run_data,
@@ -213,21 +214,9 @@ def _train_separately(
     collected = []
     tasks = registry.resolve(config["tasks"], *session.directories)
     entries = registry.single_entries(config["tasks"])
-    group = config["evaluation"]["group"] or config["tasks"]
-    # The vocabulary of a joint model. With that of its own texts alone, a
-    # single-task model would lack many of the pretrained vectors.
-    known = config["text"]["vocabulary_tasks"] or config["tasks"]
     for number, (task, entry) in enumerate(zip(tasks, entries)):
         logging.info("Task %d of %d: %s", number + 1, len(tasks), task.name)
-        single = {
-            **config,
-            "train_separately": False,
-            "tasks": [entry],
-            "text": {**config["text"], "vocabulary_tasks": known},
-            "pipeline": _pipeline_of(config["pipeline"], task.name),
-            "training": _training_of(config["training"], len(tasks)),
-            "evaluation": {**config["evaluation"], "group": group},
-        }
+        single = _single(config, entry, len(tasks))
         renewal.point()
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
@@ -253,26 +242,19 @@ def _train_separately(
     )
 
 
-def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """The `pipeline` of a config for a model of one task."""
-    fractions = pipeline["fractions"]
-    task_fractions = {
-        name: part for name, part in fractions.items() if name == task
-    }
-    return {**pipeline, "fractions": task_fractions}
-
-
-def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
-    """The `training` of a config for a model of one of `tasks` tasks."""
-    # Of one task there is nothing to choose or to balance.
-    alone = {"main_tasks": [], "loss_weights": {}, "best_per_task": False}
-    training = {**training, **alone}
-    if not training["share_steps"]:
-        return training
-    shared = ("steps", "min_steps", "evaluate_every")
-    return {
-        **training,
-        **{name: -(-training[name] // tasks) for name in shared},
+def _single(config: Mapping[str, Any], entry: Any, tasks: int) -> dict:
+    """The config of the model of one of `tasks` tasks."""
+    single = fewer_tasks.among(
+        fewer_tasks.config_for(config, [entry]), config["tasks"]
+    )
+    training = fewer_tasks.alone(config["training"])
+    if training["share_steps"]:
+        training = fewer_tasks.share_of_steps(training, tasks)
+    pipeline = single["pipeline"] | {"mixing": config["pipeline"]["mixing"]}
+    return single | {
+        "train_separately": False,
+        "pipeline": pipeline,
+        "training": training,
     }
 
 

@@ -62,8 +62,8 @@ def transfer(
     theta_m, "fresh_vectors" takes theta_m and new word vectors.
 
     Both models train for the config's epochs, without fine-tuning. If the
-    config counts in steps (`training.steps`, `.evaluate_every`), these apply to
-    the joint training, and the new task gets its share of them.
+    config counts in steps (`fewer_tasks.STEPS`), these apply to the joint
+    training, and the new task gets its share of them.
 
     Every part resumes after a kill, and finished ones are not repeated.
 
@@ -208,23 +208,18 @@ def target_config(
     """
     entries = registry.single_entries(config["tasks"])
     one = _part(config, [e for e in entries if registry.name_of(e) == name])
-    training = one["training"] | {
+    parts = len(entries) - 1
+    training = fewer_tasks.share_of_steps(one["training"], parts) | {
         "initialize_from": source,
         "initialize_only": list(CONTROLS.get(control, ())),
         "freeze": [*one["training"]["freeze"], "shared"],
     }
-    for field in ("steps", "steps_per_epoch", "evaluate_every"):
-        share = training[field] / (len(entries) - 1)
-        training[field] = round(share) or int(share > 0)
     return one | {"training": training}
 
 
 def _part(config: Mapping[str, Any], entries: Sequence[Any]) -> dict[str, Any]:
     """The config of a run on some of the tasks, without fine-tuning."""
-    part = fewer_tasks.among(
-        fewer_tasks.config_for(config, entries),
-        registry.single_entries(config["tasks"]),
-    )
+    part = fewer_tasks.part_of(config, entries)
     training = part["training"]
     fine_tune = {**training["fine_tune"], "epochs": 0}
     return part | {"training": training | {"fine_tune": fine_tune}}
@@ -310,6 +305,10 @@ class _Turns:
     def _train(self, config: dict[str, Any], kind: str, name: str) -> None:
         keras.backend.clear_session()
         folder = self.run.file(kind, name)
+        # `transfer.json` is compared: where the config of a turn that has begun
+        # differs, an older version derived it.
+        turn = RunDirectory(folder)
+        config = turn.as_begun(config, fewer_tasks.DERIVED)
         training_run.train(
             config, folder, *self.directories, self.strategy, self.clean
         )

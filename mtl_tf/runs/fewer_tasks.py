@@ -6,8 +6,16 @@ from typing import Any
 from mtl_tf.pipelines import mixing
 from mtl_tf.tasks import registry
 
-#: The fields of `training` that count steps.
-_STEPS = ("steps", "min_steps", "evaluate_every")
+#: The fields of `training` that count steps. With `steps_per_epoch`, epochs
+#: are steps, too: they give the length, and the time between evaluations.
+STEPS = ("steps", "min_steps", "steps_per_epoch", "evaluate_every")
+#: Fields of configs from here that older versions derived in another way. A
+#: run that has begun keeps its own; see `RunDirectory.as_begun`.
+DERIVED = (
+    *("text.vocabulary_tasks", "evaluation.group", "pipeline.mixing"),
+    *("training.main_tasks", "training.loss_weights"),
+    *("training.best_per_task", *(f"training.{name}" for name in STEPS)),
+)
 
 
 def config_for(
@@ -56,42 +64,50 @@ def config_for(
 
 
 def _with_phases_of(mixed: Mapping[str, Any], left: set[str]) -> dict[str, Any]:
-    """The mixing with phases of the tasks that are left."""
+    """The mixing with phases of the tasks that are left.
+
+    Without any, it is the mixing that comes after them.
+    """
     if not mixed.get("phases"):
         return dict(mixed)
     phases = [
         {**phase, "tasks": [name for name in phase["tasks"] if name in left]}
         for phase in mixed["phases"]
     ]
-    return {**mixed, "phases": phases}
+    phases = [phase for phase in phases if phase["tasks"]]
+    if phases:
+        return {**mixed, "phases": phases}
+    after = mixed.get("mixing") or "uniform"
+    return {"name": after} if isinstance(after, str) else dict(after)
 
 
-def among(
+def part_of(
     config: Mapping[str, Any], entries: Sequence[registry.Entry]
 ) -> dict[str, Any]:
-    """The config of a run that is compared with others of a group of tasks.
+    """The config of one of several runs that together are of all tasks.
 
     It has the vocabulary of all of them: with that of its own texts alone, it
     would lack many of the pretrained vectors. It is scored on the texts that
-    none of them has trained on.
+    none of them has trained on. Of one task, there is nothing to choose or to
+    balance.
 
     Args:
-        config: of a run on some of the tasks.
-        entries: the entries of all tasks.
+        config: the config of all tasks.
+        entries: see `config_for`.
     """
+    part, everything = config_for(config, entries), list(config["tasks"])
     text, evaluation = config["text"], config["evaluation"]
-    known = text["vocabulary_tasks"] or entries
+    known = text["vocabulary_tasks"] or everything
+    alone = {"main_tasks": [], "loss_weights": {}, "best_per_task": False}
     return {
-        **config,
+        **part,
         "text": {**text, "vocabulary_tasks": known},
-        "evaluation": {**evaluation, "group": evaluation["group"] or entries},
+        "evaluation": {
+            **evaluation,
+            "group": evaluation["group"] or everything,
+        },
+        "training": part["training"] | (alone if len(entries) == 1 else {}),
     }
-
-
-def alone(training: Mapping[str, Any]) -> dict[str, Any]:
-    """The `training` of a model of one task: nothing to choose or balance."""
-    one = {"main_tasks": [], "loss_weights": {}, "best_per_task": False}
-    return {**training, **one}
 
 
 def share_of_steps(training: Mapping[str, Any], parts: int) -> dict[str, Any]:
@@ -101,5 +117,5 @@ def share_of_steps(training: Mapping[str, Any], parts: int) -> dict[str, Any]:
         training: of the config of all tasks.
         parts: the number of shares.
     """
-    shares = {name: -(-training[name] // parts) for name in _STEPS}
+    shares = {name: -(-training[name] // parts) for name in STEPS}
     return {**training, **shares}

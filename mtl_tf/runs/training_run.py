@@ -36,7 +36,7 @@ from mtl_tf.runs import (
 )
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import LENGTHS, RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.training.callbacks import Callback
@@ -216,10 +216,10 @@ def _train_separately(
     entries = registry.single_entries(config["tasks"])
     for number, (task, entry) in enumerate(zip(tasks, entries)):
         logging.info("Task %d of %d: %s", number + 1, len(tasks), task.name)
-        single = _single(config, entry, len(tasks))
         renewal.point()
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
+        single = _single(config, entry, RunDirectory(folder))
         collected.append(_train(single, folder, session))
     about = [results["run"] for results in collected]
     main = config["training"]["main_tasks"]
@@ -242,20 +242,18 @@ def _train_separately(
     )
 
 
-def _single(config: Mapping[str, Any], entry: Any, tasks: int) -> dict:
-    """The config of the model of one of `tasks` tasks."""
-    single = fewer_tasks.among(
-        fewer_tasks.config_for(config, [entry]), config["tasks"]
-    )
-    training = fewer_tasks.alone(config["training"])
-    if training["share_steps"]:
-        training = fewer_tasks.share_of_steps(training, tasks)
-    pipeline = single["pipeline"] | {"mixing": config["pipeline"]["mixing"]}
-    return single | {
-        "train_separately": False,
-        "pipeline": pipeline,
-        "training": training,
-    }
+def _single(
+    config: Mapping[str, Any], entry: registry.Entry, run: RunDirectory
+) -> dict[str, Any]:
+    """The config of the model of one task, in its own run directory."""
+    single = fewer_tasks.part_of(config, [entry])
+    if config["training"]["share_steps"]:
+        parts = len(registry.single_entries(config["tasks"]))
+        training = fewer_tasks.share_of_steps(single["training"], parts)
+        single = single | {"training": training}
+    # A training that has begun may be made longer.
+    kept = [name for name in fewer_tasks.DERIVED if name not in LENGTHS]
+    return run.as_begun(single | {"train_separately": False}, kept)
 
 
 def _train_jointly(

@@ -240,19 +240,23 @@ def three(entries):
 
 
 def test_steps_are_shared_among_the_tasks(small_files):
-    config = quick(
-        three(small_files), steps=100, steps_per_epoch=20, evaluate_every=10
-    )
+    steps = {"steps": 99, "steps_per_epoch": 20, "evaluate_every": 9}
+    config = quick(three(small_files), min_steps=5, **steps)
     config["training"]["fine_tune"]["epochs"] = 3
+    config["training"]["best_per_task"] = True
+    config["training"]["loss_weights"] = {"a": 2.0, "b": 3.0}
     target = transfer.target_config(config, "a", "there")
     training = target["training"]
     assert (training["steps"], training["evaluate_every"]) == (50, 5)
-    assert training["steps_per_epoch"] == 10
+    assert (training["steps_per_epoch"], training["min_steps"]) == (10, 3)
+    assert not training["best_per_task"] and not training["loss_weights"]
     assert training["initialize_from"] == "there"
     assert training["freeze"] == ["shared"]
     assert [entry["name"] for entry in target["tasks"]] == ["a"]
     source = transfer.source_config(config, "a")
-    assert source["training"]["steps"] == 100
+    assert source["training"]["steps"] == 99
+    assert source["training"]["best_per_task"]
+    assert source["training"]["loss_weights"] == {"b": 3.0}
     assert not source["training"]["freeze"]
     assert [entry["name"] for entry in source["tasks"]] == ["b", "c"]
     for part in (source, target):
@@ -274,6 +278,28 @@ def test_the_log_names_the_tasks_of_the_first_model(
     ):
         transfer.transfer(quick(small_files), str(tmp_path))
     assert "Training on mirror." in caplog.messages
+
+
+def test_turns_go_on_with_what_an_older_version_derived(small_files, tmp_path):
+    config = quick(small_files, steps=3, evaluate_every=3)
+    directory = str(tmp_path / "t")
+    results = transfer.transfer(config, directory, targets=["plain"])
+    begun = {}
+    for kind in ("sources", "targets"):
+        path = os.path.join(directory, kind, "plain", "config.json")
+        begun[path] = older = read(path)
+        older["training"] |= {
+            "evaluate_every": 2,
+            "steps": 2,
+            "loss_weights": {"plain": 2.0},
+            "best_per_task": True,
+        }
+        older["evaluation"]["group"] = list(reversed(small_files))
+        with open(path, "w") as file:
+            json.dump(older, file)
+    again = transfer.transfer(config, directory, targets=["plain"])
+    assert again == results
+    assert {path: read(path) for path in begun} == begun
 
 
 def test_n_grams_have_one_size_whatever_the_labels_of_a_turn(small_files):

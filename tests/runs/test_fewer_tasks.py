@@ -64,17 +64,45 @@ def test_phases_have_the_tasks_that_are_left(config):
     }
 
 
+def test_without_phases_there_is_what_comes_after_them(config):
+    phases = [{"tasks": ["a"], "steps": 3}]
+    weighted = {"name": "weighted", "weights": {"a": 2.0, "b": 3.0}}
+    mixing = config["pipeline"]["mixing"] = {"name": "phases", "phases": phases}
+    for after, expected in (
+        (None, {"name": "uniform"}),
+        ("round_robin", {"name": "round_robin"}),
+        (weighted, {"name": "weighted", "weights": {"b": 3.0}}),
+    ):
+        mixing["mixing"] = after
+        found = fewer_tasks.config_for(config, [B, C])
+        assert found["pipeline"]["mixing"] == expected
+
+
 def test_the_vocabulary_and_the_group_are_those_of_all_tasks(config):
-    found = fewer_tasks.among(fewer_tasks.config_for(config, [B]), [A, B, C])
+    found = fewer_tasks.part_of(config, [B])
+    assert found["tasks"] == [B]
     assert found["text"]["vocabulary_tasks"] == [A, B, C]
     assert found["evaluation"]["group"] == [A, B, C]
     config["text"]["vocabulary_tasks"] = config["evaluation"]["group"] = [A]
-    found = fewer_tasks.among(config, [A, B, C])
+    found = fewer_tasks.part_of(config, [B])
     assert found["text"]["vocabulary_tasks"] == [A]
     assert found["evaluation"]["group"] == [A]
 
 
+def test_of_one_task_there_is_nothing_to_choose_or_to_balance(config):
+    config["training"]["best_per_task"] = True
+    two, one = (
+        fewer_tasks.part_of(config, entries)["training"]
+        for entries in ([A, B], [A])
+    )
+    assert two["main_tasks"] == ["a", "b"] and not one["main_tasks"]
+    assert two["loss_weights"] == {"a": 2.0} and not one["loss_weights"]
+    assert two["best_per_task"] and not one["best_per_task"]
+
+
 def test_a_share_of_steps_is_rounded_up_and_nothing_stays_nothing():
-    training = {"steps": 9, "min_steps": 0, "evaluate_every": 4, "epochs": 9}
-    shared = {"steps": 5, "min_steps": 0, "evaluate_every": 2, "epochs": 9}
+    training = {"steps": 9, "min_steps": 0, "epochs": 9}
+    shared = {"steps": 5, "min_steps": 0, "epochs": 9}
+    training |= {"evaluate_every": 4, "steps_per_epoch": 3}
+    shared |= {"evaluate_every": 2, "steps_per_epoch": 2}
     assert fewer_tasks.share_of_steps(training, 2) == shared

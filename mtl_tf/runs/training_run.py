@@ -277,46 +277,53 @@ def _train_jointly(
         *(config, run, loaded, model),
         *(session.strategy, session.callbacks, service),
     )
-    seconds: dict[str, float] = {}
-    steps = 0
-    names = [task.name for task in loaded.tasks]
-    stages = stage_plan.plan(config, names)
-    for stage in stages:
+    spent = {}
+    for stage in stage_plan.plan(config, [t.name for t in loaded.tasks]):
         state = runner.execute(stage)
-        seconds[stage.name] = float(state.seconds.numpy())
-        steps += int(state.step.numpy())
+        spent[stage] = int(state.step.numpy()), float(state.seconds.numpy())
+    return workers.by_chief(lambda: _joint_results(runner, session, spent))
 
-    def results() -> dict[str, Any]:
-        trained = runner.trained()
-        parts = [
-            trained.evaluate(
-                split,
-                None,
-                *session.directories,
-                clean=session.clean,
-                keep=True,
-            )
-            for split in config["evaluation"]["splits"]
-        ]
-        if session.beside is not None:
-            session.beside(loaded, parts, config["seed"])
-        about = {
-            **run_results.run_facts(config),
-            **_chosen(trained, names),
-            "parameters": count_all_parameters(model),
-            "trainable_parameters": count_parameters(model, True),
-            "parameters_without_embedding": count_parameters(model),
-            "own_parameters_per_task": count_own_parameters(model, len(names)),
-            "vocabulary": loaded.encoder.size,
-            "steps": steps,
-            "best_step": run.read("best/best.json")["step"],
-            **_validated(run, stages[0], names),
-            "wall_time": sum(seconds.values()),
-            **({"stage_seconds": seconds} if len(stages) > 1 else {}),
-        }
-        return run_results.joined(parts, about)
 
-    return workers.by_chief(results)
+def _joint_results(
+    runner: stage_runner.StageRunner,
+    session: _Session,
+    spent: Mapping[stage_plan.Stage, tuple[int, float]],
+) -> dict[str, Any]:
+    """Scores the trained model; what `train` returns.
+
+    Args:
+        runner: it has executed all stages.
+        session: see `_Session`.
+        spent: the steps and the seconds of each stage.
+    """
+    config, run, model = runner.config, runner.run, runner.model
+    names = [task.name for task in runner.data.tasks]
+    trained = runner.trained()
+    parts = [
+        trained.evaluate(
+            split, None, *session.directories, clean=session.clean, keep=True
+        )
+        for split in config["evaluation"]["splits"]
+    ]
+    if session.beside is not None:
+        session.beside(runner.data, parts, config["seed"])
+    joint, *tuned = spent
+    seconds = {stage.name: time for stage, (_, time) in spent.items()}
+    about = {
+        **run_results.run_facts(config),
+        **_chosen(trained, names),
+        "parameters": count_all_parameters(model),
+        "trainable_parameters": count_parameters(model, True),
+        "parameters_without_embedding": count_parameters(model),
+        "own_parameters_per_task": count_own_parameters(model, len(names)),
+        "vocabulary": runner.data.encoder.size,
+        "steps": sum(steps for steps, _ in spent.values()),
+        "best_step": run.read("best/best.json")["step"],
+        **_validated(run, joint, names),
+        "wall_time": sum(seconds.values()),
+        **({"stage_seconds": seconds} if tuned else {}),
+    }
+    return run_results.joined(parts, about)
 
 
 def _chosen(run: Run, names: Sequence[str]) -> dict[str, Any]:

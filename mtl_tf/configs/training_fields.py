@@ -37,9 +37,9 @@ TRAINING: Fields = {
         False,
         rules.BOOLEAN,
         "With train_separately, whether the tasks share training.steps, "
-        "min_steps and evaluate_every evenly. The model of a single task then "
-        "sees as much of the task as a joint model that takes the tasks in "
-        "rounds. If False, each task has all of them.",
+        "min_steps, steps_per_epoch and evaluate_every evenly. The model of a "
+        "single task then sees as much of the task as a joint model that takes "
+        "the tasks in rounds. If False, each task has all of them.",
         needs=("train_separately",),
     ),
     "training.evaluate_every": Field(

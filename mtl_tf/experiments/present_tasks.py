@@ -8,7 +8,7 @@ from absl import logging
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.experiments.planned_runs import FINISHED, PlannedRun
 from mtl_tf.experiments.published import PublishedTable
-from mtl_tf.pipelines.mixing import without_tasks
+from mtl_tf.runs import fewer_tasks
 from mtl_tf.tasks import registry
 
 
@@ -49,29 +49,14 @@ class PresentTasks:
         key = repr((config["tasks"], scored))
         if key not in self._known:
             self._known[key] = self._present(config["tasks"], scored)
-        present = {_name(entry) for entry in self._known[key]}
-        every = map(_name, registry.single_entries(config["tasks"]))
-        absent = set(every) - present
-        pipeline, training = config["pipeline"], config["training"]
-        mixed = without_tasks(pipeline["mixing"], absent)
-        return {
-            **config,
-            "tasks": self._known[key],
-            "pipeline": {
-                **pipeline,
-                "fractions": self._fractions(pipeline, present),
-                "mixing": self._mixing(config["name"], mixed, present),
-            },
-            "training": {
-                **training,
-                "main_tasks": self._main(training["main_tasks"], absent),
-                "loss_weights": {
-                    name: weight
-                    for name, weight in training["loss_weights"].items()
-                    if name not in absent
-                },
-            },
-        }
+        entries = self._known[key]
+        present = set(map(registry.name_of, entries))
+        every = registry.single_entries(config["tasks"])
+        absent = set(map(registry.name_of, every)) - present
+        self._check_fractions(config["pipeline"]["fractions"], present)
+        self._check_phases(config, present)
+        self._check_main(config["training"]["main_tasks"], absent)
+        return fewer_tasks.config_for(config, entries)
 
     def check(self, planned: Sequence[PlannedRun]) -> None:
         """Refuses missing corpora before the first run, if all are needed.
@@ -94,61 +79,49 @@ class PresentTasks:
             if missing:
                 raise MissingData(next(iter(missing.values())))
 
-    def _fractions(
-        self, pipeline: Mapping[str, Any], present: set[str]
-    ) -> dict[str, float]:
-        """The pipeline's fractions for the available tasks."""
-        fractions = {
-            name: part
-            for name, part in pipeline["fractions"].items()
-            if name in present
-        }
-        if pipeline["fractions"] and not fractions:
+    def _check_fractions(
+        self, fractions: Mapping[str, float], present: set[str]
+    ) -> None:
+        """Refuses fractions of which none is of an available task."""
+        if fractions and not present.intersection(fractions):
             raise DataError(
                 f"table {self.table.name}: of the tasks with a part of their "
-                f"data ({', '.join(pipeline['fractions'])}) none is there. "
+                f"data ({', '.join(fractions)}) none is there. "
                 "Name others by --override=pipeline.fractions="
                 "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
             )
-        return fractions
 
-    def _main(self, main: Sequence[str], absent: set[str]) -> list[str]:
-        """The main tasks that are available."""
-        kept = [name for name in main if name not in absent]
-        if main and not kept:
+    def _check_main(self, main: Sequence[str], absent: set[str]) -> None:
+        """Refuses main tasks of which none is available."""
+        if main and absent.issuperset(main):
             raise MissingData(
                 f"of training.main_tasks ({', '.join(main)}) none is there. "
                 f"{self._reason(main)}"
             )
-        return kept
 
     def _reason(self, names: Sequence[str]) -> str:
         """Why tasks are missing, or that they were not requested."""
         known = [
-            reason for n, reason in self.absent.items() if _name(n) in names
+            reason
+            for entry, reason in self.absent.items()
+            if registry.name_of(entry) in names
         ]
         return " ".join(known) or "tasks names others"
 
-    def _mixing(
-        self, config: str, mixing: Mapping[str, Any], present: set[str]
-    ) -> dict[str, Any]:
-        """The pipeline's mixing, with phases of available tasks only."""
-        if "phases" not in mixing:
-            return dict(mixing)
-        phases = []
-        for phase in mixing["phases"]:
-            tasks = [name for name in phase["tasks"] if name in present]
+    def _check_phases(
+        self, config: Mapping[str, Any], present: set[str]
+    ) -> None:
+        """Notes what phases lose; refuses one that loses all its tasks."""
+        for phase in config["pipeline"]["mixing"].get("phases") or ():
             lost = [name for name in phase["tasks"] if name not in present]
             if lost:
-                known = self.thinned.setdefault(config, [])
+                known = self.thinned.setdefault(config["name"], [])
                 known += [name for name in lost if name not in known]
-            if not tasks:
+            if len(lost) == len(phase["tasks"]):
                 raise MissingData(
                     f"of the tasks of a phase ({', '.join(phase['tasks'])}) "
                     f"none is there. {self._reason(phase['tasks'])}"
                 )
-            phases.append({**phase, "tasks": tasks})
-        return {**mixing, "phases": phases}
 
     def _present(
         self, entries: Sequence[Any], scored: Sequence[str]
@@ -172,8 +145,3 @@ def _scored(config: Mapping[str, Any]) -> tuple[str, ...]:
     # Cross-validation makes its own test split.
     folds = config["cross_validation"]["folds"]
     return () if folds else tuple(config["evaluation"]["splits"])
-
-
-def _name(entry: Any) -> str:
-    """The task name of an entry for a single task."""
-    return entry.split("/")[-1] if isinstance(entry, str) else entry["name"]

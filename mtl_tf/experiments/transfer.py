@@ -20,7 +20,13 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.pipelines import mixing
-from mtl_tf.runs import run_data, run_results, systems, training_run
+from mtl_tf.runs import (
+    fewer_tasks,
+    run_data,
+    run_results,
+    systems,
+    training_run,
+)
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.systems import sharing
@@ -56,8 +62,8 @@ def transfer(
     theta_m, "fresh_vectors" takes theta_m and new word vectors.
 
     Both models train for the config's epochs, without fine-tuning. If the
-    config counts in steps (`training.steps`, `.evaluate_every`), these apply to
-    the joint training, and the new task gets its share of them.
+    config counts in steps (`fewer_tasks.STEPS`), these apply to the joint
+    training, and the new task gets its share of them.
 
     Every part resumes after a kill, and finished ones are not repeated.
 
@@ -133,16 +139,11 @@ def _check(config: Mapping[str, Any]) -> None:
             "transfer trains on several tasks at once: train_separately must "
             "be False, got True"
         )
-    if config["pipeline"]["mixing"]["name"] == "phases":
+    if mixing.class_of(config["pipeline"]["mixing"]).in_phases:
         raise ConfigError(
             "transfer leaves each task out once: pipeline.mixing cannot be "
             "phases, which name tasks"
         )
-
-
-def _of(names: Sequence[str], by_task: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of the named tasks."""
-    return {name: value for name, value in by_task.items() if name in names}
 
 
 def _targets(
@@ -183,6 +184,47 @@ def _for_all(config: dict[str, Any], tasks: Sequence[Task]) -> dict[str, Any]:
     return config | {"model": config["model"] | {"wide": wide}}
 
 
+def source_config(config: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The config of a turn's first model, on all tasks but the new one.
+
+    Args:
+        config: the plain config of all tasks.
+        name: the new task's name.
+    """
+    entries = registry.single_entries(config["tasks"])
+    return _part(config, [e for e in entries if registry.name_of(e) != name])
+
+
+def target_config(
+    config: Mapping[str, Any], name: str, source: str, control: str = ""
+) -> dict[str, Any]:
+    """The config of a turn's second model, on the new task alone.
+
+    Args:
+        config: the plain config of all tasks.
+        name: the new task's name.
+        source: the run directory of the first model.
+        control: see `transfer`.
+    """
+    entries = registry.single_entries(config["tasks"])
+    one = _part(config, [e for e in entries if registry.name_of(e) == name])
+    parts = len(entries) - 1
+    training = fewer_tasks.share_of_steps(one["training"], parts) | {
+        "initialize_from": source,
+        "initialize_only": list(CONTROLS.get(control, ())),
+        "freeze": [*one["training"]["freeze"], "shared"],
+    }
+    return one | {"training": training}
+
+
+def _part(config: Mapping[str, Any], entries: Sequence[Any]) -> dict[str, Any]:
+    """The config of a run on some of the tasks, without fine-tuning."""
+    part = fewer_tasks.part_of(config, entries)
+    training = part["training"]
+    fine_tune = {**training["fine_tune"], "epochs": 0}
+    return part | {"training": training | {"fine_tune": fine_tune}}
+
+
 class _Turns:
     """The runs of all turns.
 
@@ -210,16 +252,16 @@ class _Turns:
         self.config, self.run, self.names = config, run, list(names)
         self.directories, self.clean = directories, clean
         self.strategy = strategy
-        entries = registry.single_entries(config["tasks"])
-        self.entries = dict(zip(names, entries))
 
     def take(self, name: str) -> None:
         """Trains the models of a turn that are missing."""
         sources = [n for n in self.names if n != name]
         logging.info("Training on %s.", ", ".join(sources))
-        self._train(self._config(sources), "sources", name)
+        self._train(source_config(self.config, name), "sources", name)
         logging.info("Training %s with the shared weights frozen.", name)
-        self._train(self._target_config(name), self._targets, name)
+        source = self.run.file("sources", name)
+        target = target_config(self.config, name, source, self.control)
+        self._train(target, self._targets, name)
 
     @property
     def folder(self) -> str:
@@ -263,45 +305,13 @@ class _Turns:
     def _train(self, config: dict[str, Any], kind: str, name: str) -> None:
         keras.backend.clear_session()
         folder = self.run.file(kind, name)
+        # `transfer.json` is compared: where the config of a turn that has begun
+        # differs, an older version derived it.
+        turn = RunDirectory(folder)
+        config = turn.as_begun(config, fewer_tasks.DERIVED)
         training_run.train(
             config, folder, *self.directories, self.strategy, self.clean
         )
-
-    def _config(self, names: Sequence[str]) -> dict[str, Any]:
-        """The config of a joint run on some of the tasks."""
-        config = json.loads(json.dumps(self.config))
-        everything = list(self.entries.values())
-        config["tasks"] = [self.entries[name] for name in names]
-        config["text"]["vocabulary_tasks"] = (
-            config["text"]["vocabulary_tasks"] or everything
-        )
-        config["evaluation"]["group"] = (
-            config["evaluation"]["group"] or everything
-        )
-        config["training"]["fine_tune"]["epochs"] = 0
-        training = config["training"]
-        training["main_tasks"] = [
-            name for name in training["main_tasks"] if name in names
-        ]
-        training["loss_weights"] = _of(names, training["loss_weights"])
-        config["pipeline"]["mixing"] = mixing.without_tasks(
-            config["pipeline"]["mixing"], set(self.names) - set(names)
-        )
-        config["pipeline"]["fractions"] = _of(
-            names, config["pipeline"]["fractions"]
-        )
-        return config
-
-    def _target_config(self, name: str) -> dict[str, Any]:
-        config = self._config([name])
-        training = config["training"]
-        training["initialize_from"] = self.run.file("sources", name)
-        training["initialize_only"] = list(CONTROLS.get(self.control, ()))
-        training["freeze"] = [*training["freeze"], "shared"]
-        for field in ("steps", "steps_per_epoch", "evaluate_every"):
-            share = training[field] / (len(self.names) - 1)
-            training[field] = round(share) or int(share > 0)
-        return config
 
     def _finished(self, kind: str, name: str) -> dict[str, Any]:
         return self.run.read(os.path.join(kind, name, "results.json"))

@@ -146,6 +146,8 @@ class Weighted(_Sampled):
         weights: positive numbers by task name; 1 for tasks not named.
     """
 
+    names_tasks = True
+
     def __init__(
         self,
         *args: Any,

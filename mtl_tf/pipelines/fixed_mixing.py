@@ -17,9 +17,19 @@ class TaskMixing:
         seed: the seed of random mixings.
         task_names: the tasks' names, for mixings whose options name tasks.
 
+    Attributes:
+        is_joint: whether each step has a batch of every task, in their order.
+        in_phases: whether it has phases of some of the tasks.
+        names_tasks: whether its options name tasks, so that a run on one task
+            has no use for it.
+
     Raises:
         ConfigError: no tasks, a task without batches, or a wrong option.
     """
+
+    is_joint = False
+    in_phases = False
+    names_tasks = False
 
     def __init__(
         self,
@@ -112,6 +122,8 @@ class Joint(TaskMixing):
     The length of an epoch depends on the length buckets of the tasks;
     `BatchPlan` knows it. `steps_per_epoch` here ignores the buckets.
     """
+
+    is_joint = True
 
     @property
     def groups(self) -> int:

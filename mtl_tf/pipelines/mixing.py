@@ -43,6 +43,9 @@ class Phases(TaskMixing):
             phase, weights of tasks that it does not have are ignored.
     """
 
+    in_phases = True
+    names_tasks = True
+
     def __init__(
         self,
         *args: Any,
@@ -109,7 +112,7 @@ class Phases(TaskMixing):
             fold(self.seed, "phase", len(self._parts)),
             [self.task_names[t] for t in tasks] if self.task_names else (),
         )
-        if isinstance(part, Joint):
+        if part.is_joint:
             raise ConfigError("mixing.phases cannot hold joint steps")
         self._parts.append((tasks, part))
         self._starts.append(self._starts[-1] + steps)
@@ -148,6 +151,26 @@ MIXINGS: dict[str, type[TaskMixing]] = {
 }
 
 
+def class_of(config: Mapping[str, Any] | str) -> type[TaskMixing]:
+    """The class of a mixing's config, for what is common to all of a class.
+
+    Args:
+        config: see `make_mixing`.
+
+    Raises:
+        ConfigError: there is no such mixing.
+    """
+    name = config if isinstance(config, str) else config.get("name")
+    if own_functions.is_own(name):
+        return own_functions.load_class(name, TaskMixing)
+    return look_up(name, MIXINGS, "mixing")
+
+
+def is_joint(config: Mapping[str, Any] | str) -> bool:
+    """Whether each step has all tasks; argument and errors as `class_of`."""
+    return class_of(config).is_joint
+
+
 def make_mixing(
     config: Mapping[str, Any] | str,
     batches_per_task: Sequence[int],
@@ -173,7 +196,7 @@ def make_mixing(
     name = options.pop("name", None)
     if own_functions.is_own(name):
         return _own_mixing(name, options, batches_per_task, seed, task_names)
-    mixing = look_up(name, MIXINGS, "mixing")
+    mixing = class_of({"name": name})
     parameters = inspect.signature(mixing).parameters.values()
     known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     for option in options:
@@ -193,7 +216,7 @@ def _own_mixing(
     task_names: Sequence[str],
 ) -> TaskMixing:
     """Makes a mixing of the user's own and checks its first steps."""
-    mixing = own_functions.load_class(place, TaskMixing)
+    mixing = class_of(place)
     arguments = ("batches_per_task", "seed", "task_names", "args")
     known = own_functions.keywords(mixing, arguments)
     own_functions.check_options(f"mixing {place}", options, known)
@@ -211,9 +234,21 @@ def _own_mixing(
             f"pass them to super().__init__(*args, **kwargs): {error}"
         )
     task_mixing = mixing(*given, **options)
-    if not isinstance(task_mixing, Joint):
-        _check_first_steps(place, task_mixing, len(batches_per_task))
+    check = _check_joint_steps if mixing.is_joint else _check_first_steps
+    check(place, task_mixing, len(batches_per_task))
     return task_mixing
+
+
+def _check_joint_steps(place: str, mixing: TaskMixing, tasks: int) -> None:
+    """Refuses joint steps that have not all tasks in their order."""
+    expected = np.tile(np.arange(tasks), (_LOOKED_AT, 1))
+    steps = np.asarray(mixing.tasks(0, _LOOKED_AT))
+    if mixing.groups != tasks or not np.array_equal(steps, expected):
+        raise ConfigError(
+            f"{place} has joint steps (is_joint): groups must be {tasks}, and "
+            f"each row of tasks(0, {_LOOKED_AT}) all tasks in their order, "
+            f"{expected[0].tolist()}"
+        )
 
 
 def _check_first_steps(place: str, mixing: TaskMixing, tasks: int) -> None:
@@ -262,7 +297,7 @@ def for_tasks(
     Raises:
         ConfigError: as for `make_mixing`.
     """
-    if len(task_names) == 1 and config.get("name") in ("phases", "weighted"):
+    if len(task_names) == 1 and class_of(config).names_tasks:
         return {"name": "round_robin"}
     make_mixing(config, [1] * len(task_names), 0, task_names)
     return config

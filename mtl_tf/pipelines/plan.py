@@ -22,7 +22,7 @@ from mtl_tf.pipelines.epoch_order import (
     axis_weights,
     batch_sizes,
 )
-from mtl_tf.pipelines.mixing import Joint, make_mixing
+from mtl_tf.pipelines.mixing import make_mixing
 
 
 class Steps(NamedTuple):
@@ -128,7 +128,7 @@ class BatchPlan:
             [order.name for order in self._orders],
         )
         self._joint = None
-        if isinstance(self.mixing, Joint):
+        if self.mixing.is_joint:
             if tokens_per_batch:
                 raise ConfigError(
                     "joint steps have pipeline.batch_size examples of each "

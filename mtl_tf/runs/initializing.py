@@ -3,7 +3,6 @@
 import dataclasses
 import os
 from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import keras
@@ -114,12 +113,13 @@ def initialize(
         What was copied and what was not, and why, for `initialized.json`.
     """
     _tell_lost_words(source, words)
+    names = _Names(tasks, words, labels or {})
     taken, left = [], []
     chosen = {id(v) for v in freezing.taken(model, only)}
     for variable in model.variables:
         part, reason = "", "training.initialize_only does not name it"
         if not only or id(variable) in chosen:
-            part, reason = _take(variable, source, tasks, words, labels or {})
+            part, reason = _take(variable, source, names)
         path = path_of(variable)
         if part:
             taken.append({"path": path, "what": part})
@@ -151,53 +151,101 @@ def _tell_lost_words(
             )
 
 
+@dataclasses.dataclass(frozen=True)
+class _Names:
+    """What the model's weights stand for; see `initialize`."""
+
+    tasks: Sequence[str]
+    words: Mapping[str, Sequence[str]]
+    labels: Mapping[str, Sequence[str]]
+
+
 def _take(
-    variable: keras.Variable,
-    source: Source,
-    tasks: Sequence[str],
-    words: Mapping[str, Sequence[str]],
-    labels: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    variable: keras.Variable, source: Source, names: _Names
 ) -> tuple[str, str]:
-    """Copies what fits; returns what it was, or "" and the reason.
+    """Copies what fits; returns what it was, or "" and the reason."""
+    if reason := _no_source(variable, source, names.words):
+        return "", reason
+    changed = _changed(source, names.labels) if is_head(variable) else set()
+    if is_private(variable) or getattr(variable, "rows_of_tasks", False):
+        return _take_tasks(variable, source, names, changed)
+    path = path_of(variable)
+    ours, theirs = _below(names.words, path), _below(source.words, path)
+    if ours is None or theirs is None:
+        return _take_whole(variable, source.weights[path], changed)
+    value, new = source.weights[path], variable.numpy()
+    pairs = _pairs(theirs, ours)
+    return _take_slices(variable, value, new, pairs, "words", "name")
+
+
+def _take_whole(
+    variable: keras.Variable, value: np.ndarray, changed: set[str]
+) -> tuple[str, str]:
+    """Copies a weight that all tasks share; returns as `_take`.
 
     Args:
-        variable, source, tasks, words, labels: see `initialize`.
+        variable: the weight.
+        value: its value in the source.
+        changed: the tasks of other labels, if it is a head's.
+    """
+    shape = tuple(variable.shape)
+    if value.shape != shape:
+        return "", f"its shape is {shape}, there {value.shape}"
+    if changed:
+        return "", f"{' and '.join(sorted(changed))}: the labels differ"
+    if getattr(variable, "is_count", False):
+        # What only this run's texts have is not in the other's counts.
+        value = np.where(value > 0, value, variable.numpy())
+    variable.assign(value)
+    return "all", ""
+
+
+def _take_tasks(
+    variable: keras.Variable, source: Source, names: _Names, changed: set[str]
+) -> tuple[str, str]:
+    """Copies the slices of tasks, or labels in them; returns as `_take`.
+
+    Args:
+        variable: a stack, which may be one long table of the tasks' tables.
+        source: see `read_source`.
+        names: of the model.
+        changed: the tasks of other labels, if it is a head's.
     """
     path = path_of(variable)
-    if reason := _no_source(variable, source, words):
-        return "", reason
-    value = source.weights[path]
-    ours, theirs = _below(words, path), _below(source.words, path)
-    shape = tuple(variable.shape)
-    new = variable.numpy()
-    changed = _changed(source, labels) if is_head(variable) else set()
-    if is_private(variable) or getattr(variable, "rows_of_tasks", False):
-        # A stack may be one long table of the tasks' tables.
-        value = _by_task(value, len(source.tasks))
-        new = _by_task(new, len(tasks))
-        if ours != theirs:
-            return "", "the vocabularies differ"
-        if labels and _differ_in_labels(variable, value, new):
-            part = _take_labels(variable, value, new, source, tasks, labels)
-            if not part:
-                common = set(tasks) & set(source.tasks)
-                also = " and labels" if common else ""
-                return "", f"no tasks of the same name{also}"
-            variable.assign(new.reshape(shape))
-            return part, ""
-        pairs, noun = _pairs(source.tasks, tasks, changed), "tasks"
-    elif ours is not None and theirs is not None:
-        pairs, noun = _pairs(theirs, ours), "words"
-    elif value.shape != shape:
-        return "", f"its shape is {shape}, there {value.shape}"
-    elif changed:
-        return "", f"{' and '.join(sorted(changed))}: the labels differ"
-    else:
-        if getattr(variable, "is_count", False):
-            # What only this run's texts have is not in the other's counts.
-            value = np.where(value > 0, value, new)
-        variable.assign(value)
-        return "all", ""
+    value = _by_task(source.weights[path], len(source.tasks))
+    new = _by_task(variable.numpy(), len(names.tasks))
+    if _below(names.words, path) != _below(source.words, path):
+        return "", "the vocabularies differ"
+    if names.labels and _differ_in_labels(variable, value, new):
+        part = _take_labels(variable, value, new, source, names)
+        if not part:
+            common = set(names.tasks) & set(source.tasks)
+            also = " and labels" if common else ""
+            return "", f"no tasks of the same name{also}"
+        variable.assign(new.reshape(tuple(variable.shape)))
+        return part, ""
+    pairs = _pairs(source.tasks, names.tasks, changed)
+    criterion = "name and the same labels" if changed else "name"
+    return _take_slices(variable, value, new, pairs, "tasks", criterion)
+
+
+def _take_slices(
+    variable: keras.Variable,
+    value: np.ndarray,
+    new: np.ndarray,
+    pairs: Sequence[tuple[int, int]],
+    noun: str,
+    criterion: str,
+) -> tuple[str, str]:
+    """Copies slices of the first axis; returns as `_take`.
+
+    Args:
+        variable: the weight.
+        value, new: its slices in the source and in the model, which change.
+        pairs: the slices to copy, (source, model).
+        noun: what slices stand for.
+        criterion: what those that are copied have in common.
+    """
     if value.shape[1:] != new.shape[1:]:
         return (
             "",
@@ -206,11 +254,10 @@ def _take(
     # Characters beyond the last row share the rows of others.
     pairs = [(a, b) for a, b in pairs if a < len(value) and b < len(new)]
     if not pairs:
-        criterion = "name and the same labels" if changed else "name"
         return "", f"no {noun} of the same {criterion}"
     places, rows = map(list, zip(*pairs))
     new[rows] = value[places]
-    variable.assign(new.reshape(shape))
+    variable.assign(new.reshape(tuple(variable.shape)))
     return f"{len(pairs)} of {len(new)} {noun}", ""
 
 
@@ -234,23 +281,23 @@ def _take_labels(
     value: np.ndarray,
     new: np.ndarray,
     source: Source,
-    tasks: Sequence[str],
-    labels: Mapping[str, Sequence[str]],
+    names: _Names,
 ) -> str:
     """Copies the parts of a stack for labels that both runs have.
 
     Args:
         variable: tells which of its axes are labels.
         value, new: the stacks of the source and of the model, which is changed.
-        source, tasks, labels: see `initialize`.
+        source: see `read_source`.
+        names: of the model.
 
     Returns:
         What was copied; "" for nothing.
     """
     taken, parts = 0, []
-    for place, row in _pairs(source.tasks, tasks):
-        name = tasks[row]
-        ours = list(labels.get(name, ()))
+    for place, row in _pairs(source.tasks, names.tasks):
+        name = names.tasks[row]
+        ours = list(names.labels.get(name, ()))
         theirs = list(source.labels.get(name, ours))
         common = [label for label in ours if label in theirs]
         if not common:

@@ -22,7 +22,8 @@ CODE = "own_code.json"
 #: The folder of copies of these files.
 CODE_FOLDER = "own_code"
 _CHECKPOINT = os.path.join("checkpoints", "checkpoint")
-_LENGTHS = (
+#: Fields that a finished run may have more of later.
+LENGTHS = (
     *("training.epochs", "training.steps", "training.min_steps"),
     *("training.max_hours", "training.fine_tune.epochs"),
 )
@@ -126,7 +127,7 @@ class RunDirectory:
         refused = {
             name: pair
             for name, pair in changed.items()
-            if name not in _LENGTHS or not _longer(name, *pair)
+            if name not in LENGTHS or not _longer(name, *pair)
         }
         if not refused and self.has_trained():
             self._check_decay(config, changed)
@@ -166,7 +167,7 @@ class RunDirectory:
         chosen = config["training"]["optimizer"]
         name = chosen["schedule"]
         # Fine-tuning restarts if it is prolonged.
-        longer = set(_LENGTHS[:3]) & set(changed)
+        longer = set(LENGTHS[:3]) & set(changed)
         if not longer:
             return
         if learning_rates.decays(name):
@@ -200,6 +201,29 @@ class RunDirectory:
             for name in sorted({**old, **new})
             if old.get(name) != new.get(name) and name not in _WITHOUT_EFFECT
         }
+
+    def as_begun(
+        self, config: Mapping[str, Any], names: Collection[str]
+    ) -> dict[str, Any]:
+        """The config with the run's own values of some fields, once it trains.
+
+        For fields that a program derives, and that older versions of it derived
+        in another way.
+
+        Args:
+            config: plain values.
+            names: the fields, such as "training.evaluate_every".
+        """
+        changed = _plain(config)
+        if not (self.has("config.json") and self.has_trained()):
+            return changed
+        new = own_files.absolute(_as_read("config.json", changed))
+        old = own_files.absolute(self.read("config.json"))
+        old = self._relocated(old, new)
+        for group, _, name in (full.partition(".") for full in names):
+            if name in old.get(group, {}):
+                changed[group][name] = old[group][name]
+        return changed
 
     def _moved(self, config: dict[str, Any]) -> bool:
         """Whether files of the config have moved."""

@@ -58,6 +58,7 @@ class StageBatches:
             config["pipeline"]["mixing"],
             [data.tasks[number].name for number in stage.tasks],
         )
+        self._is_joint = mixing.is_joint(self._mixing)
         #: The tasks of each piece.
         self.pieces = self._divided(stage.tasks)
         #: The plan of each piece.
@@ -72,7 +73,7 @@ class StageBatches:
         together = self.model.joint_key is not None and not _by_task(
             self.config
         )
-        if self._mixing["name"] != "joint" or together:
+        if together or not self._is_joint:
             return [tasks]
         return list(by_key.values())
 
@@ -144,7 +145,7 @@ class StageBatches:
         [keys] = keys
         if len(set(keys)) == 1:
             return most, keys[0]
-        if self._mixing["name"] == "joint":
+        if self._is_joint:
             return most, self.model.joint_key
         [plan] = self.plans
         tasks = plan.mixing.tasks(step, step + most)[:, 0]

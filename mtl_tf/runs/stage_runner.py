@@ -15,6 +15,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
+from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import fitting, run_weights, systems
@@ -53,16 +54,16 @@ def weighting_of(
         ConfigError: see `make_loss_weighting`; or the weighting reads the
             tasks' gradients, and steps are not joint.
     """
-    training, mixing = config["training"], config["pipeline"]["mixing"]["name"]
+    training, mixed = config["training"], config["pipeline"]["mixing"]
     name = training["loss_weighting"]
     options = loss_weighting.options_of(training)
     if loss_weighting.adapts(name):
-        if mixing != "joint":
+        if not mixing.is_joint(mixed):
             # Of what comes with the package it was checked with the config.
             raise ConfigError(
                 f"training.loss_weighting {name!r} reads the tasks' gradients "
                 "at every step: it needs pipeline.mixing {'name': 'joint'}, "
-                f"got {mixing!r}"
+                f"got {mixed['name']!r}"
             )
         if not shares:
             name, options = "static", {}

@@ -21,6 +21,7 @@ from mtl_tf.models.protocol import (
 from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (
+    fewer_tasks,
     model_to_train,
     own_files,
     run_data,
@@ -35,7 +36,7 @@ from mtl_tf.runs import (
 )
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import LENGTHS, RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.training.callbacks import Callback
@@ -213,24 +214,12 @@ def _train_separately(
     collected = []
     tasks = registry.resolve(config["tasks"], *session.directories)
     entries = registry.single_entries(config["tasks"])
-    group = config["evaluation"]["group"] or config["tasks"]
-    # The vocabulary of a joint model. With that of its own texts alone, a
-    # single-task model would lack many of the pretrained vectors.
-    known = config["text"]["vocabulary_tasks"] or config["tasks"]
     for number, (task, entry) in enumerate(zip(tasks, entries)):
         logging.info("Task %d of %d: %s", number + 1, len(tasks), task.name)
-        single = {
-            **config,
-            "train_separately": False,
-            "tasks": [entry],
-            "text": {**config["text"], "vocabulary_tasks": known},
-            "pipeline": _pipeline_of(config["pipeline"], task.name),
-            "training": _training_of(config["training"], len(tasks)),
-            "evaluation": {**config["evaluation"], "group": group},
-        }
         renewal.point()
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
+        single = _single(config, entry, RunDirectory(folder))
         collected.append(_train(single, folder, session))
     about = [results["run"] for results in collected]
     main = config["training"]["main_tasks"]
@@ -253,27 +242,18 @@ def _train_separately(
     )
 
 
-def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """The `pipeline` of a config for a model of one task."""
-    fractions = pipeline["fractions"]
-    task_fractions = {
-        name: part for name, part in fractions.items() if name == task
-    }
-    return {**pipeline, "fractions": task_fractions}
-
-
-def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
-    """The `training` of a config for a model of one of `tasks` tasks."""
-    # Of one task there is nothing to choose or to balance.
-    alone = {"main_tasks": [], "loss_weights": {}, "best_per_task": False}
-    training = {**training, **alone}
-    if not training["share_steps"]:
-        return training
-    shared = ("steps", "min_steps", "evaluate_every")
-    return {
-        **training,
-        **{name: -(-training[name] // tasks) for name in shared},
-    }
+def _single(
+    config: Mapping[str, Any], entry: registry.Entry, run: RunDirectory
+) -> dict[str, Any]:
+    """The config of the model of one task, in its own run directory."""
+    single = fewer_tasks.part_of(config, [entry])
+    if config["training"]["share_steps"]:
+        parts = len(registry.single_entries(config["tasks"]))
+        training = fewer_tasks.share_of_steps(single["training"], parts)
+        single = single | {"training": training}
+    # A training that has begun may be made longer.
+    kept = [name for name in fewer_tasks.DERIVED if name not in LENGTHS]
+    return run.as_begun(single | {"train_separately": False}, kept)
 
 
 def _train_jointly(
@@ -297,46 +277,53 @@ def _train_jointly(
         *(config, run, loaded, model),
         *(session.strategy, session.callbacks, service),
     )
-    seconds: dict[str, float] = {}
-    steps = 0
-    names = [task.name for task in loaded.tasks]
-    stages = stage_plan.plan(config, names)
-    for stage in stages:
+    spent = {}
+    for stage in stage_plan.plan(config, [t.name for t in loaded.tasks]):
         state = runner.execute(stage)
-        seconds[stage.name] = float(state.seconds.numpy())
-        steps += int(state.step.numpy())
+        spent[stage] = int(state.step.numpy()), float(state.seconds.numpy())
+    return workers.by_chief(lambda: _joint_results(runner, session, spent))
 
-    def results() -> dict[str, Any]:
-        trained = runner.trained()
-        parts = [
-            trained.evaluate(
-                split,
-                None,
-                *session.directories,
-                clean=session.clean,
-                keep=True,
-            )
-            for split in config["evaluation"]["splits"]
-        ]
-        if session.beside is not None:
-            session.beside(loaded, parts, config["seed"])
-        about = {
-            **run_results.run_facts(config),
-            **_chosen(trained, names),
-            "parameters": count_all_parameters(model),
-            "trainable_parameters": count_parameters(model, True),
-            "parameters_without_embedding": count_parameters(model),
-            "own_parameters_per_task": count_own_parameters(model, len(names)),
-            "vocabulary": loaded.encoder.size,
-            "steps": steps,
-            "best_step": run.read("best/best.json")["step"],
-            **_validated(run, stages[0], names),
-            "wall_time": sum(seconds.values()),
-            **({"stage_seconds": seconds} if len(stages) > 1 else {}),
-        }
-        return run_results.joined(parts, about)
 
-    return workers.by_chief(results)
+def _joint_results(
+    runner: stage_runner.StageRunner,
+    session: _Session,
+    spent: Mapping[stage_plan.Stage, tuple[int, float]],
+) -> dict[str, Any]:
+    """Scores the trained model; what `train` returns.
+
+    Args:
+        runner: it has executed all stages.
+        session: see `_Session`.
+        spent: the steps and the seconds of each stage.
+    """
+    config, run, model = runner.config, runner.run, runner.model
+    names = [task.name for task in runner.data.tasks]
+    trained = runner.trained()
+    parts = [
+        trained.evaluate(
+            split, None, *session.directories, clean=session.clean, keep=True
+        )
+        for split in config["evaluation"]["splits"]
+    ]
+    if session.beside is not None:
+        session.beside(runner.data, parts, config["seed"])
+    joint, *tuned = spent
+    seconds = {stage.name: time for stage, (_, time) in spent.items()}
+    about = {
+        **run_results.run_facts(config),
+        **_chosen(trained, names),
+        "parameters": count_all_parameters(model),
+        "trainable_parameters": count_parameters(model, True),
+        "parameters_without_embedding": count_parameters(model),
+        "own_parameters_per_task": count_own_parameters(model, len(names)),
+        "vocabulary": runner.data.encoder.size,
+        "steps": sum(steps for steps, _ in spent.values()),
+        "best_step": run.read("best/best.json")["step"],
+        **_validated(run, joint, names),
+        "wall_time": sum(seconds.values()),
+        **({"stage_seconds": seconds} if tuned else {}),
+    }
+    return run_results.joined(parts, about)
 
 
 def _chosen(run: Run, names: Sequence[str]) -> dict[str, Any]:

@@ -103,6 +103,11 @@ def single_entries(entries: Iterable[Entry]) -> list[Entry]:
     return singles
 
 
+def name_of(entry: Entry) -> str:
+    """The name of the task of an entry that stands for one task."""
+    return entry.split("/")[-1] if isinstance(entry, str) else entry["name"]
+
+
 def present(
     entries: Iterable[Entry],
     data_dir: str = "",

@@ -234,39 +234,72 @@ def test_a_program_may_start_anew_before_each_turn(
     assert taken == ["plain", "mirror"] and len(points) == 2
 
 
-def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
-    asked = []
+def three(entries):
+    """The entries of three tasks of one letter."""
+    return [{**entries[0], "name": name} for name in "abc"]
 
-    def record(config, folder, *_):
-        asked.append(config)
+
+def test_steps_are_shared_among_the_tasks(small_files):
+    steps = {"steps": 99, "steps_per_epoch": 20, "evaluate_every": 9}
+    config = quick(three(small_files), min_steps=5, **steps)
+    config["training"]["fine_tune"]["epochs"] = 3
+    config["training"]["best_per_task"] = True
+    config["training"]["loss_weights"] = {"a": 2.0, "b": 3.0}
+    target = transfer.target_config(config, "a", "there")
+    training = target["training"]
+    assert (training["steps"], training["evaluate_every"]) == (50, 5)
+    assert (training["steps_per_epoch"], training["min_steps"]) == (10, 3)
+    assert not training["best_per_task"] and not training["loss_weights"]
+    assert training["initialize_from"] == "there"
+    assert training["freeze"] == ["shared"]
+    assert [entry["name"] for entry in target["tasks"]] == ["a"]
+    source = transfer.source_config(config, "a")
+    assert source["training"]["steps"] == 99
+    assert source["training"]["best_per_task"]
+    assert source["training"]["loss_weights"] == {"b": 3.0}
+    assert not source["training"]["freeze"]
+    assert [entry["name"] for entry in source["tasks"]] == ["b", "c"]
+    for part in (source, target):
+        assert part["training"]["fine_tune"]["epochs"] == 0
+        names = [entry["name"] for entry in part["text"]["vocabulary_tasks"]]
+        assert names == ["a", "b", "c"]
+
+
+def test_the_log_names_the_tasks_of_the_first_model(
+    monkeypatch, tmp_path, caplog, small_files
+):
+    def stop(*_):
         raise ConfigError("enough")
 
-    monkeypatch.setattr(training_run, "train", record)
-    config = quick(toy_files, steps=100, steps_per_epoch=20, evaluate_every=10)
-    config["pipeline"]["fractions"] = {"a": 0.5, "b": 0.1}
-    config["training"]["main_tasks"] = ["a", "b"]
-    config["training"]["loss_weights"] = {"a": 2.0, "c": 3.0}
-    turns = transfer._Turns(config, None, ["a", "b", "c"], (), "auto", None)
-    turns.entries = dict.fromkeys("abc", "x")
-    turns.run = transfer.RunDirectory(str(tmp_path))
-    training = turns._target_config("a")["training"]
-    assert (training["steps"], training["evaluate_every"]) == (50, 5)
-    assert training["steps_per_epoch"] == 10
-    source = turns._config(["b", "c"])
-    assert source["training"]["steps"] == 100
-    assert source["pipeline"]["fractions"] == {"b": 0.1}
-    assert source["training"]["main_tasks"] == ["b"]
-    assert source["training"]["loss_weights"] == {"c": 3.0}
+    monkeypatch.setattr(training_run, "train", stop)
+    with (
+        caplog.at_level("INFO", logger="absl"),
+        pytest.raises(ConfigError, match="enough"),
+    ):
+        transfer.transfer(quick(small_files), str(tmp_path))
+    assert "Training on mirror." in caplog.messages
 
 
-def test_the_log_names_the_tasks_of_the_first_model(tmp_path, caplog):
-    run = RunDirectory(str(tmp_path))
-    config = {"tasks": []}
-    turns = transfer._Turns(config, run, ["a", "b"], (), "auto", None)
-    turns._train = turns._config = turns._target_config = lambda *_: None
-    with caplog.at_level("INFO", logger="absl"):
-        turns.take("a")
-    assert caplog.messages[0] == "Training on b."
+def test_turns_go_on_with_what_an_older_version_derived(small_files, tmp_path):
+    config = quick(small_files, steps=3, evaluate_every=3)
+    directory = str(tmp_path / "t")
+    results = transfer.transfer(config, directory, targets=["plain"])
+    begun = {}
+    for kind in ("sources", "targets"):
+        path = os.path.join(directory, kind, "plain", "config.json")
+        begun[path] = older = read(path)
+        older["training"] |= {
+            "evaluate_every": 2,
+            "steps": 2,
+            "loss_weights": {"plain": 2.0},
+            "best_per_task": True,
+        }
+        older["evaluation"]["group"] = list(reversed(small_files))
+        with open(path, "w") as file:
+            json.dump(older, file)
+    again = transfer.transfer(config, directory, targets=["plain"])
+    assert again == results
+    assert {path: read(path) for path in begun} == begun
 
 
 def test_n_grams_have_one_size_whatever_the_labels_of_a_turn(small_files):
@@ -277,18 +310,6 @@ def test_n_grams_have_one_size_whatever_the_labels_of_a_turn(small_files):
     tasks = registry.resolve(config["tasks"], None, None)
     of_all = transfer._for_all(config, tasks)["model"]["wide"]
     assert of_all == config["model"]["wide"] | {"dimension": len(labels)}
-
-
-def test_weights_of_the_left_out_task_do_not_count(tmp_path, toy_files):
-    config = quick(toy_files)
-    weights = {"a": 2.0, "b": 3.0, "mistake": 1.0}
-    config["pipeline"]["mixing"] = {"name": "weighted", "weights": weights}
-    run = RunDirectory(str(tmp_path))
-    turns = transfer._Turns(config, run, ["a", "b", "c"], (), "auto", None)
-    turns.entries = dict.fromkeys("abc", "x")
-    source = turns._config(["b", "c"])["pipeline"]["mixing"]
-    assert source["weights"] == {"b": 3.0, "mistake": 1.0}
-    assert config["pipeline"]["mixing"]["weights"] == weights
 
 
 @pytest.mark.parametrize("control, taken", transfer.CONTROLS.items())

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.mixing import make_mixing
+from mtl_tf.pipelines.mixing import for_tasks, make_mixing
 from mtl_tf.pipelines.plan import BatchPlan
 from tests.pipelines.helpers import random_split
 
 CODE = """
 import numpy as np
-from mtl_tf.pipelines.mixing import TaskMixing
+from mtl_tf.pipelines.mixing import Joint, TaskMixing, Weighted
 
 class First(TaskMixing):
     def __init__(self, *args, times=2, **kwargs):
@@ -54,6 +54,19 @@ class Closed(First):
 class Miscounts(First):
     def counts(self, step):
         return np.array([step, 0])
+
+class Together(Joint):
+    pass
+
+class Reversed(Joint):
+    def tasks(self, start, stop):
+        return super().tasks(start, stop)[:, ::-1]
+
+class Halved(Joint):
+    groups = 1
+
+class Favoured(Weighted):
+    pass
 """
 
 
@@ -95,11 +108,34 @@ def test_phases_may_have_it():
         ("Taskless", r"mine.py:Taskless has no tasks\(start, stop\)"),
         ("Closed", r"must take \*args and \*\*kwargs beside its options"),
         ("np", "is no class"),
+        ("Reversed", r"joint steps \(is_joint\).* in their order, \[0, 1\]"),
+        ("Halved", "groups must be 2"),
     ],
 )
 def test_wrong_ones(name, message):
     with pytest.raises(ConfigError, match=message):
         make_mixing({"name": f"mine.py:{name}"}, [5, 5], 0)
+
+
+def test_a_class_of_joint_has_the_steps_of_joint():
+    splits = [random_split(name, 20, 9) for name in ("a", "b")]
+    own, joint = (
+        BatchPlan(splits, 4, [16], {"name": name}, 0)
+        for name in ("mine.py:Together", "joint")
+    )
+    assert own.steps_per_epoch == joint.steps_per_epoch
+    for one, other in zip(own.steps(0, 9), joint.steps(0, 9)):
+        np.testing.assert_array_equal(one, other)
+    phases = [{"tasks": [1], "steps": 2}]
+    config = {"name": "phases", "phases": phases, "mixing": "mine.py:Together"}
+    with pytest.raises(ConfigError, match="cannot hold joint steps"):
+        make_mixing(config, [5, 5], 0)
+
+
+def test_what_names_tasks_has_no_use_for_a_single_task():
+    config = {"name": "mine.py:Favoured", "weights": {"b": 2.0}}
+    assert for_tasks(config, ["a"]) == {"name": "round_robin"}
+    assert for_tasks(config, ["a", "b"]) == config
 
 
 def test_wrong_tasks_of_later_steps():

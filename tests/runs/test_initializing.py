@@ -1,6 +1,7 @@
 """Starting from another run's weights."""
 
 import os
+import types
 
 import numpy as np
 import pytest
@@ -349,7 +350,7 @@ def test_weights_of_other_shapes_stay_and_it_is_told():
 class Stack:
     """A weight that `initializing` takes for a stack of tasks."""
 
-    is_private = True
+    is_private = trainable = True
     path = "model/embedding/private_vectors"
 
     def __init__(self, value):
@@ -368,12 +369,15 @@ def test_a_long_table_of_the_tasks_tables_is_taken_by_task():
     weights = {"embedding/private_vectors": there}
     source = initializing.Source("x", weights, ["a", "b"], named(*"uvw"), 1)
     stack = Stack(np.zeros([9, 2]))
-    taken = initializing._take(stack, source, ["c", "b", "a"], named(*"uvw"))
-    assert taken == ("2 of 3 tasks", "")
+    model = types.SimpleNamespace(variables=[stack])
+    tasks = ["c", "b", "a"]
+    report = initializing.initialize(model, source, tasks, named(*"uvw"))
+    assert [one["what"] for one in report["taken"]] == ["2 of 3 tasks"]
     expected = np.concatenate([np.zeros([3, 2]), there[3:], there[:3]])
     np.testing.assert_array_equal(stack.value, expected)
-    taken = initializing._take(stack, source, ["c", "b", "a"], named(*"wuv"))
-    assert taken == ("", "the vocabularies differ")
+    report = initializing.initialize(model, source, tasks, named(*"wuv"))
+    reasons = [one["why"] for one in report["not_taken"]]
+    assert reasons == ["the vocabularies differ"]
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import mtl_tf
 from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.runs import run_results, training_run
+from mtl_tf.runs.run_directory import RunDirectory
 from tests.runs.helpers import train
 from tests.system import corpus
 
@@ -102,6 +103,41 @@ def test_models_of_single_tasks_go_on_with_code_that_moved(
             train(config, tmp_path / "run")
         (tmp_path / "b").mkdir(exist_ok=True)
         file = file.rename(tmp_path / "b" / "mine.py")
+
+
+def test_models_of_single_tasks_go_on_with_their_mixing_but_longer(
+    tmp_path, toy_files, monkeypatch
+):
+    """Older versions gave them the mixing of all tasks."""
+    config = corpus.config(toy_files, steps=2)
+    weights = {"plain": 2.0, "mirror": 1.0}
+    config["pipeline"]["mixing"] = {"name": "weighted", "weights": weights}
+    config["train_separately"] = True
+    config["training"].update(share_steps=True, steps_per_epoch=3)
+    joint, asked = training_run._train, []
+
+    def train_one(config, folder, session):
+        if config["train_separately"]:
+            return joint(config, folder, session)
+        asked.append(config)
+        raise RunError("enough")
+
+    monkeypatch.setattr(training_run, "_train", train_one)
+    run = RunDirectory(str(tmp_path / "a" / "tasks" / "plain"))
+    for _ in range(2):
+        with pytest.raises(RunError, match="enough"):
+            train(config, tmp_path / "a")
+        first = asked[0]
+        begun = json.loads(json.dumps(first))
+        begun["pipeline"]["mixing"] = config["pipeline"]["mixing"]
+        begun["training"]["steps_per_epoch"] = 3
+        run.write("config.json", begun)
+        run.write("results.json", {})
+        config["training"]["steps"] = 6
+    assert first["pipeline"]["mixing"]["weights"] == {"plain": 2.0}
+    assert first["training"]["steps_per_epoch"] == 2
+    begun["training"]["steps"] = 3
+    assert asked[1] == begun
 
 
 PHASES = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]

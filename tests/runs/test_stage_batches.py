@@ -77,6 +77,21 @@ def test_joint_steps_of_several_types_have_a_batch_of_each():
     assert max(texts["tokens"].shape[2] for texts, _ in steps) > 8
 
 
+def test_own_classes_of_joint_have_its_pieces(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from mtl_tf.pipelines.mixing import Joint\n"
+        "class Together(Joint):\n    pass\n"
+    )
+    own, made = (
+        batches(Model(TYPES), name) for name in (f"{file}:Together", "joint")
+    )
+    assert own.pieces == made.pieces == [(0, 2), (1,)]
+    assert own.next_key(5, 9) == made.next_key(5, 9)
+    for one, other in zip(taken(own, 0, 9), taken(made, 0, 9), strict=True):
+        assert_same_batches(one, other)
+
+
 def test_an_epoch_ends_when_every_task_has_been_seen_whole():
     """`names` has the most batches; the others start over."""
     made = batches(Model(TYPES))

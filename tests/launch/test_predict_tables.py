@@ -109,7 +109,9 @@ def test_columns_of_the_training_are_the_default(run, call):
     assert json.loads(said)["label"] == "negative"
     said = call('{"text": "good"}', "in.jsonl", "o.jsonl", flags[0])
     assert json.loads(said)["label"] == "positive"
-    with pytest.raises(ConfigError, match="the fields id, other .*: --columns=t"):
+    with pytest.raises(
+        ConfigError, match="the fields id, other .*: --columns=t"
+    ):
         call("id,other\n7,a\n", "in.csv", "out.csv", "--task=books")
 
 

@@ -167,6 +167,13 @@ def test_a_column_names_the_task(run, call):
     assert [one["input_task"] for one in found] == ["t", "u"]
 
 
+def test_a_column_task_of_another_meaning_is_told(run, call):
+    rows = "text,task\ngood,onboarding\n"
+    message = "in.csv:2: unknown task 'onboarding'; .*; if the field 'task' nam"
+    with pytest.raises(ConfigError, match=message):
+        call(rows, "in.csv", "out.csv", "--task=books")
+
+
 def test_rows_of_several_types_share_a_table(run, call):
     run.tasks = [TAGGING, *TASKS]
     rows = "task,tokens,text\nnames,New Ann,\n"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Batches that are read at once, so that texts of similar length can stand in
 # one.
 _READ_AHEAD = 16
+_OTHER_MEANING = "; if the field 'task' names something else, rename it"
 
 
 def predict(
@@ -129,7 +130,9 @@ def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
     try:
         return look_up(name, known, "task")["name"]
     except MtlError as error:
-        raise ConfigError(f"{item.location}: {error}")
+        raise ConfigError(
+            f"{item.location}: {error}{_OTHER_MEANING if item.task else ''}"
+        )
 
 
 def _own_columns(

@@ -7,6 +7,7 @@ A column such as `translation.en` is the key `en` of the object under
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 
 
@@ -62,6 +63,21 @@ def renamed(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict:
     return others | {
         field: column_value(row, name) for field, name in columns.items()
     }
+
+
+def rows_of_frame(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a pandas DataFrame.
+
+    Raises:
+        DataError: two columns have one name, and pandas would drop one.
+    """
+    names = [str(name) for name in frame.columns]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise DataError(
+            f"{names.count(repeated[0])} columns of the DataFrame are called "
+            f"{repeated[0]!r}: rename or drop all but one"
+        )
+    return frame.to_dict("records")
 
 
 def _values(row: Any, column: str) -> Iterator[Any]:

@@ -116,6 +116,8 @@ def opened(path: str) -> Iterator[BinaryIO]:
 def check_text(path: str) -> None:
     """Reads a file part by part and refuses what `unpack` refuses.
 
+    Also refuses a file whose lines end in carriage returns alone.
+
     Args:
         path: the file.
 
@@ -125,13 +127,25 @@ def check_text(path: str) -> None:
     lines, first = 1, True
     with opened(path) as file:
         while part := file.read(_PART):
-            if first and (encoding := wide_encoding(part[:_START])):
-                raise DataError(wrong_encoding(path, encoding))
+            if first:
+                _check_start(path, part)
             place, first = part.find(b"\0"), False
             if place >= 0:
                 line = lines + part.count(b"\n", 0, place)
                 raise DataError(_nul(path, line))
             lines += part.count(b"\n")
+
+
+def _check_start(path: str, part: bytes) -> None:
+    """Refuses a text by its first part."""
+    if encoding := wide_encoding(part[:_START]):
+        raise DataError(wrong_encoding(path, encoding))
+    # One at the end may belong to a line feed that was cut off.
+    if b"\r" in part[:-1] and b"\n" not in part:
+        raise DataError(
+            f"{path}: its lines end in carriage returns alone, as those of a "
+            "csv file for the Macintosh: convert them (tr '\\r' '\\n')"
+        )
 
 
 def _nul(path: str, line: int) -> str:

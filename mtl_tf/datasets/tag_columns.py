@@ -91,6 +91,9 @@ class TagColumns:
     def _whole(
         self, sentence: ColumnSentence, column: TagColumn, tags: Sequence[str]
     ) -> list[str]:
+        if not self._layout.separator:
+            # White space would start another column.
+            tags = ["_".join(tag.split()) for tag in tags]
         missing = len(sentence.rows) - len(tags)
         if missing:
             line = sentence.rows[len(tags)].line

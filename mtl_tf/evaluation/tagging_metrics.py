@@ -253,7 +253,8 @@ def conll_lines(
 
     Columns are separated by one space, sentences by a blank line. IOBES tags
     are written as IOB2, which every scorer reads; other tags are unchanged.
-    White space within a token becomes `_`, as it would start another column.
+    White space within a token or tag becomes `_`, as it would start another
+    column.
 
     Args:
         tokens: the tokens of each sentence.
@@ -275,15 +276,16 @@ def conll_sentence(tokens: Sequence[str], *columns: Sequence[str]) -> str:
     """The lines of a sentence's columns, and a blank line.
 
     Args:
-        tokens: the tokens; white space within one becomes `_`.
-        columns: columns of tags, as long as the tokens.
+        tokens: the tokens.
+        columns: columns of tags, as long as the tokens. White space within a
+            token or tag becomes `_`.
 
     Raises:
         ValueError: the lengths of tokens and columns differ.
     """
     lines = [
-        " ".join(["_".join(token.split()) or "_", *tags])
-        for token, *tags in zip(tokens, *columns, strict=True)
+        " ".join("_".join(cell.split()) or "_" for cell in cells)
+        for cells in zip(tokens, *columns, strict=True)
     ]
     return "".join(f"{line}\n" for line in [*lines, ""])
 

@@ -127,8 +127,8 @@ def advice(
     flags = " ".join(f"--columns={field}=COLUMN" for field in fields)
     names = "names the one" if len(fields) == 1 else "name those"
     return (
-        f"; the input has the fields {', '.join(item.row)}: {flags} {names} to "
-        "read"
+        f"; the input has the fields {', '.join(item.row)} (in a table, its "
+        f"first row): {flags} {names} to read"
     )
 
 

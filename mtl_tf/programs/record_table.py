@@ -73,8 +73,9 @@ class RecordTable:
         if self._form == "tsv":
             return ("\t".join(map(self._without_tabs, cells)) + "\n").encode()
         line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(cells)
-        return line.getvalue().encode()
+        # Only cells with a character of the line's end are quoted for it.
+        csv.writer(line, lineterminator="\r\n").writerow(cells)
+        return (line.getvalue().removesuffix("\r\n") + "\n").encode()
 
     def _without_tabs(self, cell: str) -> str:
         plain = cell.replace("\r\n", " ")

@@ -203,6 +203,10 @@ class TextReader:
         if self._form in COLUMNS:
             line = self._decode(line)
             return self._from_columns(self._sentences.add(line, self.lines))
+        if self._form == "csv":
+            # A quoted cell keeps the end of a line within it.
+            row = self._table.row(self._decode(line), self.lines)
+            return self._from_row(*row) if row else None
         text = self._decode(line.removesuffix(b"\r"))
         if self._form == "text":
             return Item({"text": text}, "", location, is_line=True)

@@ -35,13 +35,6 @@ _ENOUGH = 2000
 _FEW = 50
 # A value this close to an end of the range counts as the end.
 _NEAR = 0.99
-# The likely reason, by whether the model has all validation examples right.
-_COLD = {
-    True: "the model predicts all validation examples correctly, so that "
-    "nothing limits its confidence.",
-    False: "the model is far less confident than it could be: its "
-    "probabilities hardly differ between examples.",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,13 +177,19 @@ def _temperature(
         )
         return 1.0
     is_right = np.array_equal(kind.predicted(scores), targets)
-    _comment(name, temperature, len(scores), is_right)
+    if is_right and temperature < COLDEST / _NEAR:
+        # The loss falls with every lower one, as no mistake limits it.
+        logging.warning(
+            "task %s: the temperature stays 1: the model predicts all %d "
+            "validation examples correctly, so that they tell no temperature.",
+            *(name, len(scores)),
+        )
+        return 1.0
+    _comment(name, temperature, len(scores))
     return temperature
 
 
-def _comment(
-    name: str, temperature: float, examples: int, is_right: bool
-) -> None:
+def _comment(name: str, temperature: float, examples: int) -> None:
     """Warns of a temperature that reflects the examples, not the model."""
     if examples < _FEW:
         logging.warning(
@@ -207,6 +206,8 @@ def _comment(
         )
     elif temperature < COLDEST / _NEAR:
         logging.warning(
-            "task %s: the temperature %.3f is the lowest that is tried: %s",
-            *(name, temperature, _COLD[is_right]),
+            "task %s: the temperature %.3f is the lowest that is tried: the "
+            "model is far less confident than it could be: its probabilities "
+            "hardly differ between examples.",
+            *(name, temperature),
         )

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core.columns import rows_of_frame
+
 
 def listed(examples: Any) -> list[Any]:
     """The examples as a list, with strings in place of bytes.
@@ -19,6 +21,7 @@ def listed(examples: Any) -> list[Any]:
     Raises:
         TypeError: a single example, or something else; the message says what is
             right.
+        DataError: two columns of a DataFrame have one name.
     """
     if tf.is_tensor(examples):
         examples = examples.numpy()
@@ -27,7 +30,7 @@ def listed(examples: Any) -> list[Any]:
     if isinstance(examples, Mapping):
         raise TypeError("examples must be a list, got a mapping")
     if hasattr(examples, "columns") and hasattr(examples, "to_dict"):
-        examples = examples.to_dict("records")
+        examples = rows_of_frame(examples)
     elif isinstance(examples, tf.data.Dataset):
         examples = examples.as_numpy_iterator()
     is_one = (

@@ -20,9 +20,6 @@ from mtl_tf.tasks import given_rows, in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 
-# Entry fields that describe the form of files, not their contents.
-_OF_FILES = ("files", "header", "delimiter", "separator", "comment")
-
 
 def evaluate(
     run: PredictingRun,
@@ -174,7 +171,8 @@ def _read_rows(
         raise ConfigError(f"{name} has no examples")
     first = json.loads(lines[0])
     columns = {f: c for f, c in columns.items() if has_column(first, c)}
-    entry = {k: v for k, v in entry.items() if k not in _OF_FILES}
+    # What only other formats have is left out where the file is read.
+    entry = {k: v for k, v in entry.items() if k != "files"}
     entry |= {"format": "jsonl", "columns": columns}
     with tempfile.TemporaryDirectory() as folder:
         path = given_rows.file_of(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core import files
-from mtl_tf.core.columns import column_value, has_column
+from mtl_tf.core.columns import column_value, has_column, rows_of_frame
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.task_types import DEFAULT
@@ -200,7 +200,10 @@ def _is_missing(value: Any) -> bool:
 def _dicts(name: str, rows: Any) -> Iterable[Any]:
     """The examples one by one, whatever their form."""
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
-        return rows.to_dict("records")
+        try:
+            return rows_of_frame(rows)
+        except DataError as error:
+            raise DataError(f"{name}: {error}")
     if isinstance(rows, Mapping):
         lengths = {str(key): len(column) for key, column in rows.items()}
         if len(set(lengths.values())) > 1:

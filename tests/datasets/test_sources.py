@@ -86,3 +86,23 @@ def test_text_in_another_encoding(content, message):
 def test_text_in_single_bytes_is_taken():
     for content in ("\ufeffä\n".encode(), b"caf\xe9 \xfe\xff\n", b""):
         assert sources.unpack("a", content) == content
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_ends_of_lines(tmp_path, end):
+    path = tmp_path / "train.csv"
+    path.write_bytes(end.join([b"text,label", b"a\rb,1", b""]))
+    sources.check_text(str(path))
+
+
+@pytest.mark.parametrize("name", ["train.csv", "train.csv.gz"])
+def test_lines_that_end_in_carriage_returns_alone(tmp_path, name):
+    path = tmp_path / name
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(path, "wb") as file:
+        file.write(b"text,label\ra,1\rb,2\r")
+    expected = (
+        rf"{name}: its lines end in carriage returns .* \(tr '.r' '.n'\)$"
+    )
+    with pytest.raises(DataError, match=expected):
+        sources.check_text(str(path))

@@ -140,6 +140,7 @@ def test_conll_columns():
     iob2 = written([["a"]], [["B-X"]], [["I-X"]], "iob2")
     assert iob2 == "a B-X I-X\n\n"
     assert written([["a"]], [["NN"]], [["VB"]]) == "a NN VB\n\n"
+    assert written([["a"]], [["B-my tag"]], [["O"]]) == "a B-my_tag O\n\n"
     for wrong in (
         ([["a", "b"]], [["O"]], [["O"]]),
         ([["a"]], [["O"], ["O"]], [["O"], ["O"]]),

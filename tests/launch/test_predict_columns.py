@@ -296,3 +296,17 @@ def test_a_pipe_gets_each_sentence_with_its_lines(run):
     first, second = "# a\nAnn B-X\n\n", "# b\nis O\n\n"
     assert before == ["", first, first, first + second]
     assert output.getvalue().decode() == f"{first}{second}# c\n"
+
+
+@pytest.mark.parametrize(
+    ("separator", "line"), [("", "Ann B-my_tag\n"), ("\t", "Ann\tB-my tag\n")]
+)
+def test_a_tag_with_a_space_starts_no_column(separator, line):
+    layout = column_rows.ColumnLayout(separator=separator)
+    sentences = column_rows.ColumnRows("a.conll", layout)
+    sentences.add(line.split("B-")[0].strip(), 1)
+    tagged = tag_columns.TagColumns(
+        "a.conll", layout, [tag_columns.TagColumn("names", 1)]
+    )
+    tags = {"names": ["B-my tag"]}
+    assert tagged.text(sentences.sentence(), tags) == line

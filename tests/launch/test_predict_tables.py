@@ -56,6 +56,19 @@ def test_other_columns_stay(run, call):
     }
 
 
+def test_line_ends_within_cells_stay(run, call, tmp_path):
+    texts = ["two\r\nlines", "an old\rone", "three\n\r\nlines", "one\r"]
+    rows = "".join(f'"{text}",x\r\n' for text in texts)
+    call(f"text,note\r\n{rows}", "in.csv", "out.csv", "--task=books")
+    with open(tmp_path / "out.csv", newline="") as file:
+        content = file.read()
+    assert content.startswith("text,note,task,label,")
+    found = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert [row["text"] for row in found] == texts
+    assert [row["note"] for row in found] == ["x"] * 4
+    assert '"an old\rone",x' in content
+
+
 @pytest.mark.parametrize(("delimiter", "argument"), [(";", ";"), ("\t", "\\t")])
 def test_a_delimiter_of_csv(run, call, delimiter, argument):
     rows = '7;"a ; b";x\n8;c, d;y\n'
@@ -96,7 +109,9 @@ def test_columns_of_the_training_are_the_default(run, call):
     assert json.loads(said)["label"] == "negative"
     said = call('{"text": "good"}', "in.jsonl", "o.jsonl", flags[0])
     assert json.loads(said)["label"] == "positive"
-    with pytest.raises(ConfigError, match="the fields id, other: --columns=t"):
+    with pytest.raises(
+        ConfigError, match="the fields id, other .*: --columns=t"
+    ):
         call("id,other\n7,a\n", "in.csv", "out.csv", "--task=books")
 
 
@@ -150,6 +165,13 @@ def test_a_column_names_the_task(run, call):
     assert [one["task"] for one in found] == ["films", "books"]
     # A column that was called so is not lost.
     assert [one["input_task"] for one in found] == ["t", "u"]
+
+
+def test_a_column_task_of_another_meaning_is_told(run, call):
+    rows = "text,task\ngood,onboarding\n"
+    message = "in.csv:2: unknown task 'onboarding'; .*; if the field 'task' nam"
+    with pytest.raises(ConfigError, match=message):
+        call(rows, "in.csv", "out.csv", "--task=books")
 
 
 def test_rows_of_several_types_share_a_table(run, call):
@@ -241,7 +263,11 @@ def test_wrong_tables(run, call, tmp_path, content, flags, message):
         (["--columns=text"], "--columns must be FIELD=COLUMN, got 'text'"),
         (["--columns=text=a,text=b"], "names the field text twice"),
         (["--columns=text=a", "--format=text"], "is for jsonl, csv, tsv, conl"),
-        ([], "in.csv:2: .* has the fields id, review, label: --columns=text="),
+        (
+            [],
+            r"in.csv:2: .* has the fields id, review, label \(in a table, its "
+            r"first row\): --columns=text=COLUMN names the one to read",
+        ),
     ],
 )
 def test_wrong_columns(run, call, flags, message):

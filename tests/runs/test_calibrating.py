@@ -36,23 +36,26 @@ def test_a_temperature_changes_probabilities_and_no_label():
     )
 
 
-@pytest.mark.parametrize(
-    ("labels", "told"),
-    [
-        # Surer where it is wrong than where it is right.
-        (1 - LABELS, "the highest that is tried: the model's probabilities"),
-        (
-            (YES > 0.5).astype(int),
-            "the lowest that is tried: the model predicts all",
-        ),
-    ],
-)
-def test_a_temperature_at_an_end_of_the_range_is_told(labels, told, caplog):
+def test_a_temperature_at_the_end_of_the_range_is_told(caplog):
     settled(TASK, LABELS, outputs(), temperature=True)
     assert not caplog.records
-    settled(TASK, labels, outputs(), temperature=True)
+    # Surer where it is wrong than where it is right.
+    settled(TASK, 1 - LABELS, outputs(), temperature=True)
     (record,) = caplog.records
+    told = "the highest that is tried: the model's probabilities"
     assert told in record.getMessage()
+
+
+@pytest.mark.parametrize("task_type", ["classification", "multi_label"])
+def test_no_temperature_is_fitted_where_no_mistake_limits_it(task_type, caplog):
+    labels = (YES > 0.5).astype(int)
+    task = TASK | {"type": task_type}
+    if task_type == "multi_label":
+        labels = np.stack([1 - labels, labels], 1)
+    found = settled(task, labels, outputs(), temperature=True)
+    assert found["temperature"] == 1
+    (record,) = caplog.records
+    assert "stays 1: the model predicts all 80 valid" in record.getMessage()
 
 
 def test_a_temperature_of_these_examples_alone_is_not_kept(caplog):

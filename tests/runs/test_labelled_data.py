@@ -142,6 +142,32 @@ def test_a_separator_of_labels_is_for_files_of_any_format(tmp_path, ending):
     assert read[1].tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
+class RunOfTopics:
+    """A run whose entry separates the labels of a text by semicolons."""
+
+    tasks = (
+        {
+            "name": "t",
+            "type": "multi_label",
+            "labels": ["a", "b", "c"],
+            "metrics": ["micro_f1"],
+        },
+    )
+    config = {
+        "tasks": [{"name": "t", "files": {"train": "t.csv"}, "separator": ";"}]
+    }
+
+    def predict(self, task, examples):
+        scores = {"a": 1.0, "b": 0.0, "c": 1.0}
+        return [{"labels": ["a", "c"], "scores": scores} for _ in examples]
+
+
+def test_a_separator_of_labels_is_for_given_rows_too():
+    rows = {"text": ["x", "y"], "labels": ["a;c", "c;a"]}
+    found = labelled_data.evaluate(RunOfTopics(), {"t": rows})["tasks"]["t"]
+    assert found["micro_f1"] == 100.0
+
+
 def test_what_is_odd_names_the_data_and_no_file(run, monkeypatch):
     logged = []
     monkeypatch.setattr(

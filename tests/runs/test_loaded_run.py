@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import mtl_tf
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.runs import fitting
 from mtl_tf.training.saved_weights import BestWeights
 from tests import traces
@@ -86,6 +86,13 @@ def test_rows_of_a_frame_and_what_is_gone_through_once(run):
     assert run.predict("plain", Frame(texts)) == expected
     assert run.predict("plain", (text for text in texts)) == expected
     assert run.predict("plain", iter(())) == []
+
+
+def test_a_frame_with_two_columns_of_one_name(run):
+    frame = Frame(["the yes tree"])
+    frame.columns = ("text", "text")
+    with pytest.raises(DataError, match="2 columns .* are called 'text'"):
+        run.predict("plain", frame)
 
 
 def scores(run, texts, **options):

@@ -107,6 +107,15 @@ def test_two_texts_of_a_dataset(tmp_path):
     assert first == {"text": "a", "text_pair": "c", "label": "x"}
 
 
+def test_columns_of_one_name(tmp_path):
+    # pandas would keep the last one.
+    rows = [["a", "x", "y"], ["b", "y", "x"]]
+    frame = pd.DataFrame(rows, columns=["text", "label", "label"])
+    message = r"data\['train'\]: 2 columns .* are called 'label': rename or"
+    with pytest.raises(DataError, match=message):
+        to_files(entry_of({"train": frame}), str(tmp_path))
+
+
 def test_whole_floats_are_integers(tmp_path):
     frame = pd.DataFrame({"text": ["a", "b"], "label": [1.0, 0.0]})
     data = dict.fromkeys(("train", "validation"), frame)

@@ -259,9 +259,21 @@ class StageRunner:
             self.config["seed"],
             self._grouped(stage, variables, weighting),
             shards=choose_shards(self.model, self.strategy),
-            accumulate=self.config["training"]["accumulate_steps"],
+            accumulate=self._accumulated(),
         )
         return checkpoints, trainer
+
+    def _accumulated(self) -> int:
+        """The number of batches of an update."""
+        steps = self.config["training"]["accumulate_steps"]
+        replicas = self.strategy.num_replicas_in_sync
+        if steps > 1 and replicas > 1 and self.model.sums_over_replicas:
+            raise ConfigError(
+                f"training.accumulate_steps must be 1 on {replicas} replicas "
+                "with a penalty of model.scheme on the whole batch "
+                f"(orthogonality_weight of asp), got {steps}"
+            )
+        return steps
 
     def _shared(
         self, stage: Stage, variables: Sequence[keras.Variable]

@@ -172,6 +172,11 @@ def train(
     return results
 
 
+def has_ended(settings: Mapping[str, Any]) -> bool:
+    """Whether the contents of a `SETTINGS_FILE` are of a finished training."""
+    return "perplexity" in settings
+
+
 def held_out(count: int, options: TextTraining) -> list[np.ndarray]:
     """Indices of the training texts, and of the held-out texts.
 

@@ -152,9 +152,11 @@ def main(values: flags.FlagValues) -> None:
     is_encoder = values.objective == "masked_pieces"
     _check_objective(values, is_encoder)
 
+    from mtl_tf.runs import text_training
     from mtl_tf.tasks import registry
     from mtl_tf.text import text_files
 
+    text_training.check_new(values.output)  # Before hours of reading.
     texts = [text for path in values.texts for text in text_files.read(path)]
     tasks = []
     if named:
@@ -206,12 +208,13 @@ def _encoder(
     from mtl_tf.runs import pretraining
 
     del config
+    options = pretraining.Pretraining(
+        **_options(values, pretraining.Pretraining)
+    )
+    options.check()
     for _, of_task in vector_corpus.texts_of(tasks) if tasks else ():
         texts += of_task
-    options = _options(values, pretraining.Pretraining)
-    return pretraining.pretrain(
-        texts, pretraining.Pretraining(**options), values.output
-    )
+    return pretraining.pretrain(texts, options, values.output)
 
 
 def _scheme(

@@ -118,6 +118,14 @@ def _task(path: str) -> TaskPredictions:
             f"{path} must hold lists of labels, as many predictions, and a "
             "metric: score the run again"
         )
+    if value["scores"] is not None and (
+        not isinstance(value["scores"], list)
+        or len(value["scores"]) != len(lists[0])
+    ):
+        raise RunError(
+            f"{path} must hold scores of all {len(lists[0])} examples, or "
+            "null: score the run again"
+        )
     fields = {name: value[name] for name in _FIELDS}
     fields |= {name: value[name] for name in _OPTIONAL if name in value}
     return TaskPredictions(**fields)

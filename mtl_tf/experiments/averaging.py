@@ -41,6 +41,30 @@ def check_type(name: str, task_type: str) -> Probabilities:
     return kind
 
 
+def check_labels(
+    name: str, labels: Sequence[Sequence[str]], paths: Sequence[str]
+) -> None:
+    """Refuses runs with other labels than the first run.
+
+    Args:
+        name: a task's name, for the message.
+        labels: the labels of the task in each run, in any order.
+        paths: the runs' paths.
+
+    Raises:
+        RunError: a label is only in one of two runs; the message names it.
+    """
+    for others, path in zip(labels, paths):
+        if only := sorted(set(labels[0]) ^ set(others)):
+            here, there = paths[0], path
+            if only[0] in others:
+                here, there = there, here
+            raise RunError(
+                f"the task {name} has the label {only[0]!r} in {here}, but not "
+                f"in {there}: the runs cannot be averaged"
+            )
+
+
 def kind_of(task: TaskPredictions, path: str) -> Probabilities:
     """The meaning of a task's probabilities.
 

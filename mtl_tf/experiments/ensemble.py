@@ -133,8 +133,8 @@ def ensemble(
         more_splits: further splits to average.
 
     Raises:
-        RunError: a folder holds no finished run, or the runs were scored on
-            different examples.
+        RunError: a folder holds no finished run, or the runs have other
+            labels, or were scored on different examples.
         ConfigError: fewer than two runs, no task in common, or a task type
             without probabilities of whole examples.
     """
@@ -148,11 +148,13 @@ def ensemble(
             "an ensemble needs at least two runs, got "
             f"{', '.join(paths) or 'none'}"
         )
-    types = [_types_of(path) for path in paths]
-    names = common_tasks(types, tasks, paths)
+    described = [_tasks_of(path) for path in paths]
+    names = common_tasks(described, tasks, paths)
     for name in names:  # Before hours of scoring.
-        for of_run in types:
-            averaging.check_type(name, of_run[name])
+        of_runs = [of_run[name] for of_run in described]
+        for task in of_runs:
+            averaging.check_type(name, task["type"])
+        averaging.check_labels(name, [t["labels"] for t in of_runs], paths)
     splits = list(dict.fromkeys([VALIDATION, split, *more_splits]))
     predictions = {
         name: [predictions_of(path, name, names, directories) for path in paths]
@@ -171,10 +173,10 @@ def ensemble(
     return Ensemble(paths, weights, members, combined, steps)
 
 
-def _types_of(path: str) -> dict[str, str]:
-    """The types of a run's tasks by their names."""
+def _tasks_of(path: str) -> dict[str, dict[str, Any]]:
+    """A run's tasks, as `labels.json` describes them, by name."""
     return {
-        task["name"]: task["type"]
+        task["name"]: task
         for folder in run_folders(path)
         for task in folder.read("labels.json")["tasks"]
     }

@@ -2,13 +2,7 @@
 
 import tensorflow as tf
 
-
-def _summed(*tensors: tf.Tensor) -> list[tf.Tensor]:
-    """The sums over the replicas; their gradients are summed as well."""
-    replica = tf.distribute.get_replica_context()
-    if replica is None or replica.num_replicas_in_sync == 1:
-        return list(tensors)
-    return replica.all_reduce(tf.distribute.ReduceOp.SUM, list(tensors))
+from mtl_tf.core import replicas
 
 
 def orthogonality_penalty(
@@ -43,7 +37,7 @@ def orthogonality_penalty(
     weight = tf.cast(weight, shared.dtype)
     rows = tf.reduce_sum(weight, axis=1)[:, None, None]
     product = tf.matmul(shared * weight[..., None], private, transpose_a=True)
-    product, rows = _summed(product, rows)
+    product, rows = replicas.summed([product, rows])
     if mean:
         product = tf.math.divide_no_nan(product, rows)
     return tf.reduce_sum(tf.square(product), axis=[1, 2])

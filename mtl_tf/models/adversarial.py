@@ -97,6 +97,11 @@ class AdversarialScheme(ParallelScheme):
             tasks, init=self.init, name="discriminator"
         )
 
+    @property
+    def sums_over_replicas(self) -> bool:
+        """See `SharingScheme`: the penalty is that of the global batch."""
+        return bool(self.orthogonality_weight)
+
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""
         super().build(input_shape)

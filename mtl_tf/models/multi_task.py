@@ -107,6 +107,11 @@ class MultiTaskModel(HeadedModel):
         """Whether batches should have few shapes; see `SharingScheme`."""
         return self.scheme.static_shapes
 
+    @property
+    def sums_over_replicas(self) -> bool:
+        """See `SharingScheme`."""
+        return self.scheme.sums_over_replicas
+
     def build(self, input_shape=None):
         """Makes all weights."""
         self.embedding.build()

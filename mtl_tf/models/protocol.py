@@ -65,6 +65,10 @@ class TaskModel(keras.Model):
         """Whether batches should have few shapes, for XLA; see `Trainer`."""
         return True
 
+    #: Whether an auxiliary loss is of the examples of all replicas together,
+    #: which cannot be computed part by part.
+    sums_over_replicas: bool = False
+
     #: The `key` of batches with a group for every task, although the tasks' own
     #: keys differ. None if such batches are impossible; joint steps then have
     #: one batch for each key.

@@ -36,11 +36,14 @@ class SharingScheme(StackedLayer):
             shapes.
         half_precision: whether it may compute in 16 bits, see
             `training.mixed_precision`.
+        sums_over_replicas: whether a loss that it adds needs the examples of
+            all replicas together (`core.replicas.summed`).
     """
 
     has_sequence = True
     static_shapes = True
     half_precision = False
+    sums_over_replicas = False
     batch_entries: tuple[str, ...] = ()
     output_units: int
 

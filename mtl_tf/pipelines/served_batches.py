@@ -90,10 +90,6 @@ class DataService:
     def _file(self, piece: int, name: str) -> str:
         return os.path.join(self.folder, str(piece), name)
 
-    def clear(self) -> None:
-        """Removes the files."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
     def training_dataset(
         self,
         plan: BatchPlan,
@@ -154,6 +150,11 @@ class DataService:
             if self._failure is not None:
                 raise self._failure
             raise
+
+
+def clear(folder: str) -> None:
+    """Removes the files of a `DataService`, if there are any."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_size(size: int) -> None:

@@ -49,6 +49,11 @@ def read_source(directory: str) -> Source:
     """
     run = RunDirectory(directory)
     if run.has(text_training.SETTINGS_FILE):
+        if not text_training.has_ended(run.read(text_training.SETTINGS_FILE)):
+            raise RunError(
+                f"training.initialize_from: {directory} holds a pre-training "
+                "that has not ended: repeat its command, and name its --output"
+            )
         if not run.has("best"):
             raise RunError(
                 f"training.initialize_from: {directory} holds an encoder: name "

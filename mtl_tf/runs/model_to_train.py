@@ -107,6 +107,12 @@ def _initialize(
         config["training"]["initialize_only"],
     )
     taken = {entry["path"] for entry in report["taken"]}
+    if not taken:
+        logging.warning(
+            "training.initialize_from: no weight of %s fits this model; "
+            "initialized.json of this run says why.",
+            directory,
+        )
     for weight in freezing.frozen(model, config["training"]["freeze"]):
         if freezing.path_of(weight) not in taken:
             logging.warning(

@@ -21,6 +21,8 @@ _WITHOUT_EFFECT = ("pipeline.storage", "pipeline.service")
 CODE = "own_code.json"
 #: The folder of copies of these files.
 CODE_FOLDER = "own_code"
+#: The folder of what the workers of a tf.data service read.
+SERVED = "served"
 _CHECKPOINT = os.path.join("checkpoints", "checkpoint")
 #: Fields that a finished run may have more of later.
 LENGTHS = (
@@ -262,7 +264,7 @@ class RunDirectory:
     def _forget(self) -> None:
         """Removes the preparations of a run that never trained a step."""
         for name in (
-            *("vocabulary", "encoded", "served", CODE_FOLDER),
+            *("vocabulary", "encoded", SERVED, CODE_FOLDER),
             *("teachers", "teachers.begun"),
         ):
             shutil.rmtree(self.file(name), ignore_errors=True)

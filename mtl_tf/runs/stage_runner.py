@@ -15,7 +15,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.pipelines import mixing
+from mtl_tf.pipelines import mixing, served_batches
 from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import fitting, run_weights, systems
@@ -23,7 +23,7 @@ from mtl_tf.runs.inference import Predictor, compile_in_training
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.recording import Recorder
 from mtl_tf.runs.run_data import RunData
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import SERVED, RunDirectory
 from mtl_tf.runs.scored_split import score
 from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
@@ -156,16 +156,19 @@ class StageRunner:
 
     @contextlib.contextmanager
     def _served(self, batches: StageBatches) -> Iterator[None]:
-        """Within the block, the service, if there is one, makes batches."""
+        """Within the block, the service, if there is one, makes batches.
+
+        Then its files go, and those of a service that the run began with.
+        """
         service = self.service
         if service is None:
             yield
-            return
-        self.workers.by_chief(lambda: service.prepare(batches.plans))
-        with service.failures_reported():
-            yield
+        else:
+            self.workers.by_chief(lambda: service.prepare(batches.plans))
+            with service.failures_reported():
+                yield
         if self.workers.is_chief:
-            service.clear()
+            served_batches.clear(self.run.file(SERVED))
 
     def _restore(self, stage: Stage, checkpoints: Checkpoints) -> int:
         """Restores the last state; returns its step, equal on all workers."""
@@ -261,9 +264,21 @@ class StageRunner:
             self.config["seed"],
             self._grouped(stage, variables, weighting),
             shards=choose_shards(self.model, self.strategy),
-            accumulate=self.config["training"]["accumulate_steps"],
+            accumulate=self._accumulated(),
         )
         return checkpoints, trainer
+
+    def _accumulated(self) -> int:
+        """The number of batches of an update."""
+        steps = self.config["training"]["accumulate_steps"]
+        replicas = self.strategy.num_replicas_in_sync
+        if steps > 1 and replicas > 1 and self.model.sums_over_replicas:
+            raise ConfigError(
+                f"training.accumulate_steps must be 1 on {replicas} replicas "
+                "with a penalty of model.scheme on the whole batch "
+                f"(orthogonality_weight of asp), got {steps}"
+            )
+        return steps
 
     def _shared(
         self, stage: Stage, variables: Sequence[keras.Variable]

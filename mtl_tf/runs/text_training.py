@@ -150,8 +150,7 @@ def train(
         Diverged: the loss is not finite.
         Interrupted: a signal came; the state is saved.
     """
-    if os.path.lexists(output):
-        raise RunError(f"{output} exists already: remove it or name another")
+    check_new(output)
     state = f"{output.rstrip(os.sep)}.training"
     with files.locked(state):
         strategy = make_strategy("one_device")
@@ -170,6 +169,21 @@ def train(
             files.write_json(os.path.join(directory, SETTINGS_FILE), about)
     shutil.rmtree(state)
     return results
+
+
+def check_new(output: str) -> None:
+    """Refuses a folder that exists already.
+
+    Raises:
+        RunError: it does.
+    """
+    if os.path.lexists(output):
+        raise RunError(f"{output} exists already: remove it or name another")
+
+
+def has_ended(settings: Mapping[str, Any]) -> bool:
+    """Whether the contents of a `SETTINGS_FILE` are of a finished training."""
+    return "perplexity" in settings
 
 
 def held_out(count: int, options: TextTraining) -> list[np.ndarray]:

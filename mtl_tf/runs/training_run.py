@@ -36,7 +36,7 @@ from mtl_tf.runs import (
 )
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.run_directory import LENGTHS, RunDirectory
+from mtl_tf.runs.run_directory import LENGTHS, SERVED, RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.training.callbacks import Callback
@@ -369,6 +369,6 @@ def _service(
     address = config["pipeline"]["service"]
     if not address:
         return None
-    service = DataService(address, run.file("served"))
+    service = DataService(address, run.file(SERVED))
     service.check()
     return service

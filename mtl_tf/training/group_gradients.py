@@ -22,7 +22,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from mtl_tf.core import random
+from mtl_tf.core import random, replicas
 from mtl_tf.training import stacked_gradients
 from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
 from mtl_tf.training.losses import (
@@ -32,7 +32,7 @@ from mtl_tf.training.losses import (
     weighted,
 )
 from mtl_tf.training.pieces import SEED_STEP, Piece, joined
-from mtl_tf.training.stacked_gradients import Stacked, added, products, summed
+from mtl_tf.training.stacked_gradients import Stacked, added, products
 
 
 class GroupedGradients:
@@ -127,7 +127,7 @@ class GroupedGradients:
             gram = products(stacks, self.balanced & common, self.variables)
             norms = tf.sqrt(tf.linalg.diag_part(gram))
             task = joined([piece.batch["task"] for piece in pieces])
-            self.loss_weighting.update(task, summed([loss])[0], norms)
+            self.loss_weighting.update(task, *replicas.summed([loss]), norms)
         return weights
 
     def _numbers(self, variables: Sequence[keras.Variable]) -> set[int]:
@@ -177,7 +177,9 @@ class GroupedGradients:
         """The loss and gradients of one group, given without the group axis."""
         batch = {name: value[None] for name, value in group.items()}
         batch["step"] = step
-        with recording(self.variables) as tape:
+        # The losses that the scheme adds, which it may sum over the replicas,
+        # are not used here.
+        with recording(self.variables) as tape, replicas.apart():
             outputs = Piece(batch, key).outputs(self.model, seed)
             loss = group_losses(outputs, batch)
             part = weighted(self.loss_weighting, batch["task"], loss, share)

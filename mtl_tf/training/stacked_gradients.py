@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
+from mtl_tf.core.replicas import summed
 from mtl_tf.training.pieces import joined
 
 
@@ -110,14 +111,6 @@ def added(first: Any, second: Any) -> Any:
         tf.concat(rows, 0),
         first.dense_shape,
     )
-
-
-def summed(tensors: list) -> list:
-    """Sums tensors over the replicas; sparse ones are concatenated."""
-    replica = tf.distribute.get_replica_context()
-    if replica.num_replicas_in_sync == 1 or not tensors:
-        return tensors
-    return replica.all_reduce(tf.distribute.ReduceOp.SUM, tensors)
 
 
 def _in_order(numbers: set[int], parts: Iterable[dict[int, Any]]) -> list[int]:

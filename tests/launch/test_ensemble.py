@@ -155,6 +155,30 @@ def test_only_what_is_averaged_is_scored(tmp_path, capsys):
     assert list(json.loads(capsys.readouterr().out)["tasks"]) == ["books"]
 
 
+def test_other_labels_are_told_before_runs_are_scored(tmp_path):
+    """The runs have no weights: scoring them fails."""
+    runs = [make_run(tmp_path / name, 1) for name in ("one", "two")]
+    described = json.loads((runs[1] / "labels.json").read_text())
+    described["tasks"][0]["labels"].append("maybe")
+    (runs[1] / "labels.json").write_text(json.dumps(described))
+    shutil.rmtree(runs[0] / "scored")
+    label = f"books has the label 'maybe' in {runs[1]}, but not in {runs[0]}"
+    with pytest.raises(RunError, match=label):
+        run(*runs)
+
+
+def test_scores_of_fewer_examples_than_labels_are_told(tmp_path):
+    runs = [make_run(tmp_path / name, 1) for name in ("one", "two")]
+    path = runs[1] / "scored" / "test" / "books.json"
+    kept = json.loads(path.read_text())
+    kept["scores"].pop()
+    path.write_text(json.dumps(kept))
+    with pytest.raises(
+        RunError, match="books.json must hold scores of all 200"
+    ):
+        run(*runs)
+
+
 def test_the_greedy_choice_leaves_bad_runs_out():
     good = [{"books": said(seed)} for seed in range(3)]
     bad = {"books": said(9, noise=30.0)}

@@ -157,7 +157,7 @@ def test_layers_of_single_tasks_all_start_from_it(
             np.testing.assert_array_equal(variable, [value, value])
 
 
-def test_other_sizes_are_not_taken(learnt, small_files, tmp_path):
+def test_other_sizes_are_not_taken(learnt, small_files, tmp_path, caplog):
     for number, sharing in enumerate(("shared", "private")):
         scheme = SCHEME | {"units": 8, "sharing": sharing}
         config = config_of(small_files, scheme, initialize_from=learnt[0])
@@ -168,6 +168,8 @@ def test_other_sizes_are_not_taken(learnt, small_files, tmp_path):
         assert not report["taken"]
         why = {entry["path"]: entry["why"] for entry in report["not_taken"]}
         assert "there (16, 64)" in why["scheme/forward/recurrent"]
+        assert f"no weight of {learnt[0]} fits this model" in caplog.text
+        caplog.clear()
 
 
 KILLED = """

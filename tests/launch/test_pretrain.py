@@ -8,6 +8,7 @@ import pytest
 
 from launch import pretrain
 from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
+from mtl_tf.pipelines import vector_corpus
 from mtl_tf.runs import pretraining
 from mtl_tf.text import presets
 from tests.launch import helpers
@@ -155,6 +156,28 @@ def test_mistakes_are_named(capsys, tmp_path, arguments, message):
     assert status == 1
     assert message in " ".join(err.split())
     assert not list(tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize(
+    "objective, output, flag, message",
+    [
+        ("masked_pieces", "", "--seed=1", "exists already"),
+        ("masked_pieces", "new", "--steps=0", "--steps must be a positive"),
+        ("next_words", "", "--seed=1", "exists already"),
+    ],
+)
+def test_mistakes_are_told_before_tasks_are_read(
+    capsys, tmp_path, monkeypatch, objective, output, flag, message
+):
+    for name in ("texts_of", "collect"):
+        monkeypatch.setattr(vector_corpus, name, lambda *_, **__: 1 / 0)
+    status, _, err = run(
+        capsys,
+        *("--config=quickstart", f"--objective={objective}", flag),
+        f"--output={tmp_path / output}",
+        "--config.model.scheme={'name': 'lstm', 'sharing': 'shared'}",
+    )
+    assert status == 1 and message in err
 
 
 @pytest.mark.slow

@@ -317,5 +317,5 @@ def test_files_go_at_the_end(tmp_path, servers):
     plan = BatchPlan(ALIKE, 2, [4, 8], "uniform", 3)
     list(served(servers.address, tmp_path, plan))
     assert os.listdir(folder)
-    DataService(servers.address, str(folder)).clear()
+    served_batches.clear(str(folder))
     assert not folder.exists()

@@ -44,8 +44,15 @@ FREEZE_ALL = ["embedding", "private"]
 
 def test_an_encoder_is_no_run(tmp_path):
     (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "pretraining.json").write_text("{}")
+    (tmp_path / "pretraining.json").write_text('{"perplexity": {}}')
     with pytest.raises(RunError, match="name it as model.encoder.preset"):
+        initializing.read_source(str(tmp_path))
+
+
+def test_the_state_of_a_pretraining_is_no_run(tmp_path):
+    (tmp_path / "best").mkdir()
+    (tmp_path / "pretraining.json").write_text('{"texts": "0a1b"}')
+    with pytest.raises(RunError, match="a pre-training that has not ended"):
         initializing.read_source(str(tmp_path))
 
 

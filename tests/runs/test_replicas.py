@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
 from mtl_tf.training import stage_optimizer, strategies
 from mtl_tf.training.trainer import Trainer
@@ -47,6 +48,28 @@ def test_replicas_train_as_one_device(tmp_path, small_files, mirrored):
     assert two.keys() == one.keys()
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("method", ["gradnorm", "pcgrad"])
+def test_a_penalty_of_the_batch_beside_gradients_task_by_task(
+    tmp_path, mirrored, method
+):
+    """Tasks' gradients come from a loop, which cannot sum over replicas."""
+    config = families.write(tmp_path, ["asp"])["asp"]
+    config["training"] |= families.METHODS[method]
+    train(config, tmp_path / "two", mirrored)
+    train(config, tmp_path / "one", "one_device")
+    assert_as_one_device(tmp_path / "one", tmp_path / "two")
+
+
+def test_a_penalty_of_the_batch_is_not_accumulated(tmp_path, mirrored):
+    config = families.write(tmp_path, ["asp"])["asp"]
+    config["training"]["accumulate_steps"] = 2
+    with pytest.raises(
+        ConfigError, match="accumulate_steps must be 1 on 2 replicas .* got 2"
+    ):
+        train(config, tmp_path / "two", mirrored)
 
 
 @pytest.mark.slow

@@ -51,6 +51,14 @@ def test_a_run_with_a_service_is_one_without(
     assert train(config, tmp_path / "served") == two
 
 
+def test_what_an_earlier_service_left_goes(tmp_path, small_files):
+    config = corpus.quick(small_files, steps=1)
+    left = tmp_path / "run" / "served" / "0" / "examples"
+    left.mkdir(parents=True)
+    train(config, tmp_path / "run")
+    assert not (tmp_path / "run" / "served").exists()
+
+
 def test_nobody_at_the_address_is_told_at_once(tmp_path, small_files):
     config = served(corpus.quick(small_files), "grpc://localhost:1")
     with pytest.raises(RunError, match="pipeline.service: no dispatcher"):
@@ -103,4 +111,5 @@ def test_killed_with_a_service_and_continued_without(
         assert os.listdir(tmp_path / "killed" / "served")
         train_killed(served(config, own), str(tmp_path / "killed"), 2)
     train(config, tmp_path / "killed")
+    assert not (tmp_path / "killed" / "served").exists()
     assert_same_weights(tmp_path / "whole", tmp_path / "killed")

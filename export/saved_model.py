@@ -145,7 +145,8 @@ def _write(run: "Run", directory: str, weights: str) -> None:
     # TensorFlow itself has checksums of the weights.
     names = [
         *(f"assets/{name}" for name in os.listdir(f"{directory}/assets")),
-        *("saved_model.pb", f"{exported_files.FOLDER}/labels.json"),
+        "saved_model.pb",
+        f"{exported_files.FOLDER}/labels.json",
         # A server refuses a version whose requests it cannot read.
         f"{exported_files.FOLDER}/{warmup.REQUESTS}",
     ]

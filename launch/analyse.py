@@ -57,8 +57,11 @@ def main(values: flags.FlagValues) -> None:
         files.check_file(output)
     style.check_installed()  # Told before anything is scored.
     analysis = run_analysis.analyse(
-        *(paths, values.split or "", values.examples),
-        *(values.data_dir, values.manual_dir),
+        paths,
+        values.split or "",
+        values.examples,
+        values.data_dir,
+        values.manual_dir,
     )
     files.write_text(output, page.page(analysis))
     print(output)

@@ -54,7 +54,7 @@ def main(values: flags.FlagValues) -> None:
     first, second = values.runs
     tasks = [name.strip() for name in values.tasks or ()]
     comparison = compare.compare(
-        *(first, second, values.split, tasks, values.draws)
+        first, second, values.split, tasks, values.draws
     )
     streams.write_json(values.output, comparison)
     if values.output == "-":

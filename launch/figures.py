@@ -21,9 +21,16 @@ LEARNING_CURVES, LAYERS = "learning_curves", "layers"
 ALIGNMENT = "alignment"
 SCORE_CURVES, NEIGHBOURS = "score_curves", "neighbours"
 FIGURES = (
-    *(FUSION_GATE, GENERATED_WEIGHTS, ATTENTION, ALIGNMENT),
-    *(LEARNING_CURVES, SCORE_CURVES, LAYERS, NEIGHBOURS),
-    *(SOURCES, ANSWER),
+    FUSION_GATE,
+    GENERATED_WEIGHTS,
+    ATTENTION,
+    ALIGNMENT,
+    LEARNING_CURVES,
+    SCORE_CURVES,
+    LAYERS,
+    NEIGHBOURS,
+    SOURCES,
+    ANSWER,
 )
 FREE_HEIGHT = (LEARNING_CURVES, SCORE_CURVES, LAYERS)
 LEAST_SIZE = 16  # ems of a page
@@ -132,7 +139,9 @@ def _define_page(values: flags.FlagValues) -> None:
         ),
     ):
         flags.DEFINE_float(
-            *(name, 0.0, about),
+            name,
+            0.0,
+            about,
             lower_bound=0,
             upper_bound=most,
             flag_values=values,

@@ -189,7 +189,7 @@ def main(values: flags.FlagValues) -> None:
     if read in text_input.COLUMNS:
         named, columns = columns, {}
         layout, tags = _column_file(
-            *(run, tasks, read, named, delimiter, values.comment, returned)
+            run, tasks, read, named, delimiter, values.comment, returned
         )
     elif values.delimiter is None and read == "csv":
         delimiter = _own_delimiter(run, task) or delimiter

@@ -35,7 +35,7 @@ def confusion_picture(
     longest = 0.08 * max(map(len, names))
     side = cell * len(classes)
     figure = style.new_figure(
-        *(1.1 * side + longest + 1.5, side + longest + 0.6), "constrained"
+        1.1 * side + longest + 1.5, side + longest + 0.6, "constrained"
     )
     axes = figure.subplots()
     image = axes.imshow(shares, cmap=style.HEAT, vmin=0, vmax=1)

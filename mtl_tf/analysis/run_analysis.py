@@ -130,8 +130,14 @@ def analyse(
     }
     stages = [histories.read(path) for path in paths]
     return Analysis(
-        *(paths, seeds, split, results),
-        *(first["run"], stages, tasks, missing),
+        paths,
+        seeds,
+        split,
+        results,
+        first["run"],
+        stages,
+        tasks,
+        missing,
     )
 
 

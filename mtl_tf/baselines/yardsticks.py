@@ -59,7 +59,11 @@ def _of_task(
         scores["majority"] = _score(described, task, split, name, predicted)
     if block := block_of.get(number):
         scores["linear"] = _score(
-            *(described, task, split, name, block.predict(split, number)),
+            described,
+            task,
+            split,
+            name,
+            block.predict(split, number),
             # Areas below curves are of these, not of the decisions.
             block.probabilities(split, number),
         )

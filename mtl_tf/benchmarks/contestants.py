@@ -122,7 +122,12 @@ def make_trainer(
         optimizer = make(variables, model.embedding_variables())
     weighting = make_loss_weighting("static", [1.0] * sizes.tasks)
     return Trainer(
-        *(model, optimizer, weighting, variables, strategy, sizes.tasks),
+        model,
+        optimizer,
+        weighting,
+        variables,
+        strategy,
+        sizes.tasks,
         shards=choose_shards(model, strategy),
     )
 
@@ -180,7 +185,10 @@ class KerasModel(KerasHeads):
 
     def _make_cell(self, ours: keras.layers.Layer) -> keras.layers.Layer:
         return MetaLSTMCell(
-            *(ours.units, ours.meta_units, ours.meta_vector, ours.tasks),
+            ours.units,
+            ours.meta_units,
+            ours.meta_vector,
+            ours.tasks,
             forget_bias=ours.forget_bias,
         )
 

@@ -68,7 +68,8 @@ def scaling(sizes: Sizes, rounds: int) -> Result:
         make_target(
             f"{axis}: time of a step with the most over that with the fewest",
             _growth(rows, axis),
-            *("at most", _SAME),
+            "at most",
+            _SAME,
         )
         for axis in ("tasks", "vocabulary")
     ]

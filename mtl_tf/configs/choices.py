@@ -22,11 +22,13 @@ _LISTS = {
     "model.scheme.name": ("models/registry.py", "SCHEMES", "scheme"),
     "training.optimizer.name": (_OPTIMIZERS, "OPTIMIZERS", "optimizer"),
     "training.optimizer.schedule": (
-        *("training/learning_rates.py", "SCHEDULES"),
+        "training/learning_rates.py",
+        "SCHEDULES",
         "learning-rate schedule",
     ),
     "training.loss_weighting": (
-        *("training/loss_weighting.py", "LOSS_WEIGHTINGS"),
+        "training/loss_weighting.py",
+        "LOSS_WEIGHTINGS",
         "loss weighting",
     ),
     "pipeline.mixing.name": ("pipelines/mixing.py", "MIXINGS", "mixing"),

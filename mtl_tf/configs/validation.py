@@ -237,10 +237,16 @@ def _written_words(text: Mapping[str, Any], model: Mapping[str, Any]) -> None:
 
 # What word vectors have and a pretrained encoder has not.
 _OF_WORD_VECTORS = (
-    *("text.vectors", "text.min_count", "text.max_size", "text.casing"),
-    *("text.characters.max_word_length", "text.vocabulary_tasks"),
-    *("model.embedding_private_dim", "model.word_dropout"),
-    *("model.characters.name", "model.casing_dim"),
+    "text.vectors",
+    "text.min_count",
+    "text.max_size",
+    "text.casing",
+    "text.characters.max_word_length",
+    "text.vocabulary_tasks",
+    "model.embedding_private_dim",
+    "model.word_dropout",
+    "model.characters.name",
+    "model.casing_dim",
     "model.wide.character_ngrams",
 )
 

@@ -14,8 +14,16 @@ from mtl_tf.datasets.lines import count, short
 
 DOCUMENT = "-DOCSTART-"
 CONLLU_COLUMNS = (
-    *("id", "form", "lemma", "upos", "xpos"),
-    *("feats", "head", "deprel", "deps", "misc"),
+    "id",
+    "form",
+    "lemma",
+    "upos",
+    "xpos",
+    "feats",
+    "head",
+    "deprel",
+    "deps",
+    "misc",
 )
 CONLLU_SEPARATOR, CONLLU_COMMENT = "\t", "#"
 _BLANKS = re.compile("[ \t]+")

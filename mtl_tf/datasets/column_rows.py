@@ -121,7 +121,7 @@ class ColumnRows:
                 "its columns: if # begins a comment, give --comment=#"
             )
         column_files.check_width(
-            *(self._name, row, line, self._width, self._layout.separator)
+            self._name, row, line, self._width, self._layout.separator
         )
 
     def sentence(self) -> ColumnSentence | None:

@@ -15,8 +15,15 @@ from mtl_tf.core.errors import DataError
 _DEPTH = 5
 _SKIPPED = "__MACOSX"
 _ARCHIVES = (
-    *(".zip", ".tar", ".tgz", ".tbz2", ".7z", ".rar"),
-    *(".tar.gz", ".tar.bz2", ".tar.xz"),
+    ".zip",
+    ".tar",
+    ".tgz",
+    ".tbz2",
+    ".7z",
+    ".rar",
+    ".tar.gz",
+    ".tar.bz2",
+    ".tar.xz",
 )
 
 

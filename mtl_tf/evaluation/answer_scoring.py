@@ -182,7 +182,9 @@ def _warn_of_unknown(task: str, metric: str) -> None:
     """Warns once in a process, as a run checks each of its splits."""
     logging.warning(
         "task %s: the metric %s is left out: no example has %s in scoring",
-        *(task, metric, answer_metrics.get(metric).needs),
+        task,
+        metric,
+        answer_metrics.get(metric).needs,
     )
 
 

@@ -19,8 +19,14 @@ from mtl_tf.evaluation.scoring import TaskPredictions
 FOLDER = "scored"
 # Losses are not compared, and diagnostics are not scored.
 _FIELDS = (
-    *("name", "type", "labels", "predictions", "class_names", "metrics"),
-    *("scores", "settings"),
+    "name",
+    "type",
+    "labels",
+    "predictions",
+    "class_names",
+    "metrics",
+    "scores",
+    "settings",
 )
 # Fields that older runs or some splits lack.
 _OPTIONAL = ("confidences", "clean", "examples")
@@ -93,7 +99,10 @@ def warn_of_other_texts(
                 "%s and %s read other texts of the task%s %s, or in another "
                 "order, though their labels agree: go on only if row n is the "
                 "same example in both, such as one cleaned in another way",
-                *(paths[0], path, "s" * (len(names) > 1), ", ".join(names)),
+                paths[0],
+                path,
+                "s" * (len(names) > 1),
+                ", ".join(names),
             )
             return
 

@@ -224,8 +224,13 @@ def _yardstick(task: dict, name: str) -> str:
 def _metric_names(tasks: dict[str, dict]) -> list[str]:
     """The metrics of all tasks, in order of first occurrence."""
     not_metrics = (
-        *("type", "primary", "examples", "tokens"),
-        *("loss", "validation_in_training", "lower_is_better"),
+        "type",
+        "primary",
+        "examples",
+        "tokens",
+        "loss",
+        "validation_in_training",
+        "lower_is_better",
     )
     names: dict[str, None] = {}
     for task in tasks.values():

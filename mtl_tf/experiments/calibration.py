@@ -221,7 +221,9 @@ def table(by_task: Mapping[str, Any]) -> list[tuple[str, ...]]:
                 title = _MEASURES.get(metric) or metric_title(metric)
                 rows.append(
                     (
-                        *(name, split, title),
+                        name,
+                        split,
+                        title,
                         f"{before:.{digits}f}",
                         f"{scores['after'][metric]:.{digits}f}",
                     )

@@ -230,7 +230,10 @@ def _row(name: str, difference: Difference) -> tuple[str, ...]:
     )
     low, high = difference.interval
     return (
-        *(name, f"{difference.examples:,}", *scores, f"{difference.gain:+.2f}"),
+        name,
+        f"{difference.examples:,}",
+        *scores,
+        f"{difference.gain:+.2f}",
         f"{low:+.2f} to {high:+.2f}",
         f"{difference.p_value:.3f}"
         + ("*" if difference.p_value < 0.05 else " "),

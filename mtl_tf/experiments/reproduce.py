@@ -116,7 +116,10 @@ def reproduce(
                 continue
             logging.info(
                 "Run %d of %d: %s, seed %d; %s",
-                *(number + 1, len(planned), run.row.name, run.seed),
+                number + 1,
+                len(planned),
+                run.row.name,
+                run.seed,
                 clock.left(planned[number:]),
             )
             renewal.point()
@@ -243,7 +246,9 @@ def _comparisons(
         if above is not None:
             try:
                 result = compare.compare(
-                    *(above[1], folder, split),
+                    above[1],
+                    folder,
+                    split,
                     draws=1000,
                     metric=table_report.headline(table),
                 )
@@ -274,7 +279,8 @@ def _attempt(run: PlannedRun, settings: Settings) -> None:
         # A defect in one row must not stop the other rows overnight.
         logging.error(
             "The row %s failed: %s",
-            *(run.row.name, error),
+            run.row.name,
+            error,
             exc_info=not isinstance(error, MtlError),
         )
         text = f"{type(error).__name__}: {error}"
@@ -302,7 +308,10 @@ def _train(run: PlannedRun, settings: Settings) -> dict[str, Any]:
         row = run.row.control_of or run.row.name
         path = os.path.join(table_dir, row, os.path.basename(run.path))
         results = transfer.transfer(
-            *(run.config, path, *directories, settings.strategy),
+            run.config,
+            path,
+            *directories,
+            settings.strategy,
             control=run.row.control,
         )
         if run.row.control:

@@ -251,7 +251,11 @@ class _Worker:
             remaining = f"; {duration(seconds * (missing - trained))} left"
         logging.info(
             "Cell %d of %d (%d of %d to train%s): %s",
-            *(number + 1, len(self.cells), trained + 1, missing, remaining),
+            number + 1,
+            len(self.cells),
+            trained + 1,
+            missing,
+            remaining,
             self.cells[number],
         )
 

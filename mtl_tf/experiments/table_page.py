@@ -48,9 +48,18 @@ def markdown(report: dict[str, Any]) -> str:
 
 def _summary(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     header = [
-        *("model", "kind", "paper", "ours", "ours - paper", "clean"),
-        *("parameters, paper", "parameters", "training time", "updates"),
-        *("precision", "seeds"),
+        "model",
+        "kind",
+        "paper",
+        "ours",
+        "ours - paper",
+        "clean",
+        "parameters, paper",
+        "parameters",
+        "training time",
+        "updates",
+        "precision",
+        "seeds",
     ]
     show = _Numbers(report["decimals"])
     rows = [_summary_row(row, show) for row in report["rows"]]
@@ -165,8 +174,13 @@ def _compared(report: dict[str, Any]) -> Iterator[str]:
     )
     yield grid(
         [
-            *("model", "row above", "test error", "gain", "95 % interval"),
-            *("p", "significant"),
+            "model",
+            "row above",
+            "test error",
+            "gain",
+            "95 % interval",
+            "p",
+            "significant",
         ],
         rows,
     )

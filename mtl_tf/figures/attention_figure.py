@@ -80,7 +80,7 @@ def _draw_columns(sheet: Sheet, text: Attention, norm: Any) -> None:
         if not place:
             sheet.down(1.5 * page.em)
         axes = sheet.heat(
-            *(heat, slice(None), height, norm), left=left, width=width
+            heat, slice(None), height, norm, left=left, width=width
         )
         axes.set_title(heat.title, fontsize=page.small, loc="left", pad=3)
         below = sheet.name_columns(axes, _names(text))
@@ -96,13 +96,15 @@ def _write_shares(axes: Any, shares: Sequence[float], page: Page) -> None:
     after = {"xytext": (5, 0), "textcoords": "offset points"}
     for row, share in enumerate(shares):
         axes.annotate(
-            *(f"{share:.0%}", (place[0], row)),
+            f"{share:.0%}",
+            (place[0], row),
             **after,
             fontsize=page.small,
             va="center",
         )
     axes.annotate(
-        *(_SHARE, (place[0], -0.5)),
+        _SHARE,
+        (place[0], -0.5),
         xytext=(5, 3),
         textcoords="offset points",
         fontsize=page.small,

@@ -32,9 +32,7 @@ def depth_figure(depths: Sequence[Depth], page: Page = DEFAULT) -> Any:
         layers, means, deviations, counts = zip(*points)
         bars = deviations if max(counts) > 1 else None
         repeated = repeated or max(counts) > 1
-        axes.errorbar(
-            *(layers, means, bars), label=structure, capsize=3, **look
-        )
+        axes.errorbar(layers, means, bars, label=structure, capsize=3, **look)
     axes.set_xticks(sorted({depth.layers for depth in depths}))
     spread = " (mean and standard deviation of runs)" if repeated else ""
     room = figure.get_size_inches()[0] - 6 * page.em

@@ -106,7 +106,8 @@ def _draw(
             y = top + (rank + 0.5) * _BAR
             axes.barh(y, cosine, 0.85 * _BAR, color=colour, alpha=0.35)
             axes.annotate(
-                *(_text(word, cosine), (0.0, y)),
+                _text(word, cosine),
+                (0.0, y),
                 xytext=(3, 0),
                 textcoords="offset points",
                 fontsize=page.small,

@@ -80,7 +80,8 @@ def _draw(
 ) -> None:
     for curve in group:
         axes.plot(
-            *(curve.places, curve.scores),
+            curve.places,
+            curve.scores,
             markersize=4,
             # A point before the first minibatch is whole, too.
             clip_on=False,

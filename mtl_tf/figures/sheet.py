@@ -116,7 +116,7 @@ class Sheet:
     ) -> None:
         """Places a text at what is free, inches from the left edge."""
         artist = self.figure.text(
-            *(0, 0, text), fontsize=size, weight=weight, va="top", ha=ha
+            0, 0, text, fontsize=size, weight=weight, va="top", ha=ha
         )
         artist.set_parse_math(False)
         self._texts.append((artist, left, self.depth))
@@ -208,7 +208,7 @@ class Sheet:
         axes.xaxis.get_major_locator().set_params(nbins=4)
         left = self.left + width + 1.5 * self.page.em
         text = wrapped(
-            *(self.figure, label, self.page.small, self.width - left - EDGE, 3)
+            self.figure, label, self.page.small, self.width - left - EDGE, 3
         )
         self.place(text, left, self.page.small)
         below = 0.8 * self.page.em + TICK + 1.2 * self.page.em

@@ -15,8 +15,13 @@ from mtl_tf.figures.page import DEFAULT, SCREEN, Page, widest, wrapped
 # Okabe and Ito: told apart by colour-blind eyes; the dashes tell them apart
 # in black and white.
 COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
-    *("#56B4E9", "#E69F00", "#000000"),
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#E69F00",
+    "#000000",
 )
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")

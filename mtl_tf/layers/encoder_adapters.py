@@ -24,8 +24,12 @@ from mtl_tf.layers.sublayers import sublayers
 #: Layers that low-rank changes can be applied to: the projections of the
 #: attention, and the two layers of the feed-forward network.
 LORA_TARGETS = (
-    *("query", "key", "value", "attention_output"),
-    *("feedforward_intermediate_dense", "feedforward_output_dense"),
+    "query",
+    "key",
+    "value",
+    "attention_output",
+    "feedforward_intermediate_dense",
+    "feedforward_output_dense",
 )
 #: Who has adapters: each task its own, or all tasks the same.
 SHARING = ("private", "shared")

@@ -163,7 +163,10 @@ class PointerDecoder(StackedLayer):
         result = {"losses": tf.where(mask, -log_p, 0.0)}
         if inspect:
             result["sources"] = pointer_mixture.sources(
-                *(mixture, texts, target, log_p),
+                mixture,
+                texts,
+                target,
+                log_p,
                 self.output_layer.vocabulary_size,
             )
         return result

@@ -99,7 +99,7 @@ class AttentionPooling(StackedLayer):
             features, self.tasks, name=f"{self.name}_hidden", **options
         )
         self.score = TaskDense(
-            *(1, self.tasks, False), name=f"{self.name}_score", **options
+            1, self.tasks, False, name=f"{self.name}_score", **options
         )
         self.hidden.build(input_shape)
         self.score.build(input_shape)

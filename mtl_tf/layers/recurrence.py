@@ -183,7 +183,10 @@ class Recurrence:
         parts = _split(batched, shards)
         core = self._core(
             (*parts[0][0].shape[:2], x.dtype),
-            *(reverse, training, tuple(sequences), tuple(emits)),
+            reverse,
+            training,
+            tuple(sequences),
+            tuple(emits),
         )
         parts = [core(dict(weights), *part) for part in parts]
         state, series, emitted = _join(parts)

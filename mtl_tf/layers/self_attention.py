@@ -171,8 +171,13 @@ class SelfAttention(StackedLayer):
         if self.causal:
             bias = tf.repeat(bias, self.heads, 2)
         heads, weights = self._attend(
-            *(q, read, read, bias),
-            *(training, seed, return_weights),
+            q,
+            read,
+            read,
+            bias,
+            training,
+            seed,
+            return_weights,
         )
         heads = tf.reshape(heads, [texts, count, self.heads, x.shape[-1]])
         if weights is not None:

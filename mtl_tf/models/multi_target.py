@@ -284,8 +284,12 @@ def build_translation_model(
         ConfigError: a field, a name or a value is wrong.
     """
     model = _make(
-        *(model_config, source_vocabulary_size, target_vocabulary_sizes),
-        *(pairs, seed, dtype),
+        model_config,
+        source_vocabulary_size,
+        target_vocabulary_sizes,
+        pairs,
+        seed,
+        dtype,
     )
     model.build()
     model.remember(

@@ -233,7 +233,9 @@ class MultiTaskModel(HeadedModel):
         if texts[0]["wide"] is not None:
             read = [
                 self.wide.beside(
-                    *(text["read"], text["wide"], batch["task"]),
+                    text["read"],
+                    text["wide"],
+                    batch["task"],
                     training=training,
                     seed=_of_text(seed, number),
                     share=share,

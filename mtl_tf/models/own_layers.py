@@ -106,7 +106,8 @@ def check_layers(place: str, make: Callable[[int], SharingScheme]) -> None:
             logging.warning(
                 "%s: the weights of its layer %s start the same whatever "
                 "`seed` says: pass it init=self.init.",
-                *(place, layer.name),
+                place,
+                layer.name,
             )
 
 

@@ -257,7 +257,11 @@ def build_encoder(
         counts, text_config, specials, pretrained, others
     )
     return TextEncoder(
-        *(tokenizer, vocabulary, max_length, characters, casing),
+        tokenizer,
+        vocabulary,
+        max_length,
+        characters,
+        casing,
         rare_from=_rare_from(vocabulary, counts, len(first_tokens(specials))),
     )
 

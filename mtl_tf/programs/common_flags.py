@@ -177,8 +177,12 @@ def define_alignments(values: flags.FlagValues, outputs: str) -> None:
 def decoding(values: flags.FlagValues) -> dict[str, Any]:
     """The given ones among the flags of `define_decoding`."""
     names = (
-        *("beam", "n_best", "max_length"),
-        *("length_penalty", "replace_unknown", "alignments"),
+        "beam",
+        "n_best",
+        "max_length",
+        "length_penalty",
+        "replace_unknown",
+        "alignments",
     )
     options = {name: values[name].value for name in names if name in values}
     return {name: value for name, value in options.items() if value is not None}

@@ -163,5 +163,6 @@ class EmptyTexts:
             logging.warning(
                 "Examples with an empty text: %d, the first at %s; their "
                 "predictions rest on nothing that was read.",
-                *(self.count, self.first),
+                self.count,
+                self.first,
             )

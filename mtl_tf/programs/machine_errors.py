@@ -14,9 +14,14 @@ _ERRNOS = (
 # TensorFlow's message for a full disk.
 _FULL = "No space left on device"
 _TENSORFLOW = (
-    *(_FULL, "Disk quota exceeded", "File too large"),
-    *("Permission denied", "Read-only file system", "Input/output error"),
-    *("File name too long", "Too many open files"),
+    _FULL,
+    "Disk quota exceeded",
+    "File too large",
+    "Permission denied",
+    "Read-only file system",
+    "Input/output error",
+    "File name too long",
+    "Too many open files",
 )
 # TensorFlow's messages begin with a graph node, if any, and the file.
 _FILE = re.compile(

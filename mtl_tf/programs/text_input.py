@@ -114,13 +114,15 @@ class TextReader:
         if self.undecodable:
             logging.warning(
                 "%s: lines that are not UTF-8, read as Latin-1: %d",
-                *(self._name, self.undecodable),
+                self._name,
+                self.undecodable,
             )
         if self.replaced:
             logging.warning(
                 "%s: %d halves of surrogate pairs, which are no characters, "
                 "became U+FFFD",
-                *(self._name, self.replaced),
+                self._name,
+                self.replaced,
             )
 
     def batches(self, size: int) -> Iterator[list[Item]]:

@@ -173,7 +173,9 @@ def _temperature(
             "task %s: the temperature stays 1: a temperature fitted on four "
             "fifths of the %d validation examples does not lower the log loss "
             "of the rest (fitted on all of them, it is %.2f).",
-            *(name, len(scores), temperature),
+            name,
+            len(scores),
+            temperature,
         )
         return 1.0
     is_right = np.array_equal(kind.predicted(scores), targets)
@@ -182,7 +184,8 @@ def _temperature(
         logging.warning(
             "task %s: the temperature stays 1: the model predicts all %d "
             "validation examples correctly, so that they tell no temperature.",
-            *(name, len(scores)),
+            name,
+            len(scores),
         )
         return 1.0
     _comment(name, temperature, len(scores))
@@ -195,19 +198,22 @@ def _comment(name: str, temperature: float, examples: int) -> None:
         logging.warning(
             "task %s: a temperature fitted on %d validation examples is not "
             "reliable.",
-            *(name, examples),
+            name,
+            examples,
         )
     if temperature > _NEAR * HOTTEST:
         logging.warning(
             "task %s: the temperature %.1f is the highest that is tried: "
             "the model's probabilities say nothing about the labels of the "
             "validation examples.",
-            *(name, temperature),
+            name,
+            temperature,
         )
     elif temperature < COLDEST / _NEAR:
         logging.warning(
             "task %s: the temperature %.3f is the lowest that is tried: the "
             "model is far less confident than it could be: its probabilities "
             "hardly differ between examples.",
-            *(name, temperature),
+            name,
+            temperature,
         )

@@ -12,9 +12,13 @@ STEPS = ("steps", "min_steps", "steps_per_epoch", "evaluate_every")
 #: Fields of configs from here that older versions derived in another way. A
 #: run that has begun keeps its own; see `RunDirectory.as_begun`.
 DERIVED = (
-    *("text.vocabulary_tasks", "evaluation.group", "pipeline.mixing"),
-    *("training.main_tasks", "training.loss_weights"),
-    *("training.best_per_task", *(f"training.{name}" for name in STEPS)),
+    "text.vocabulary_tasks",
+    "evaluation.group",
+    "pipeline.mixing",
+    "training.main_tasks",
+    "training.loss_weights",
+    "training.best_per_task",
+    *(f"training.{name}" for name in STEPS),
 )
 
 

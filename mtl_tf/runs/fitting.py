@@ -46,8 +46,13 @@ def fit(
         for name in FITTED_FIELDS:
             task.pop(name, None)
         settled = fitted_on(
-            *(run.predictor, split, task, index, run.config),
-            *(temperature, wishes.get(task["name"], ())),
+            run.predictor,
+            split,
+            task,
+            index,
+            run.config,
+            temperature,
+            wishes.get(task["name"], ()),
         )
         if settled:
             fitted[task["name"]] = settled

@@ -152,7 +152,10 @@ def _tell_lost_words(
                 "training.initialize_from: the vocabulary of this run lacks "
                 "%d of the %d words or characters that %s has for %s. To keep "
                 "them, add the tasks of that run to text.vocabulary_tasks.",
-                *(lost, len(theirs), source.directory, path),
+                lost,
+                len(theirs),
+                source.directory,
+                path,
             )
 
 

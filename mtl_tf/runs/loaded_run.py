@@ -329,7 +329,7 @@ class Run:
 
     def _resolved(self, *folders: str | None) -> dict[str, Task]:
         return trained_tasks.resolve(
-            *(self.directory.path, self.config, self.tasks, *folders)
+            self.directory.path, self.config, self.tasks, *folders
         )
 
     def _score(

@@ -266,7 +266,9 @@ def _blocks(
         _check_pieces(blocks, tokenizer, specials)
     logging.info(
         "%s blocks of %d pieces to train on, %s held out (%s and %s texts)",
-        *(f"{len(parts[0]):,}", options.length, f"{len(parts[1]):,}"),
+        f"{len(parts[0]):,}",
+        options.length,
+        f"{len(parts[1]):,}",
         *(f"{len(chosen):,}" for chosen in places),
     )
     return parts[0], parts[1]

@@ -9,8 +9,16 @@ from mtl_tf.runs.task_preview import ShownExample, TaskPreview
 from mtl_tf.text.token_columns import CUT, SPECIAL, UNKNOWN, ShownToken
 
 HEAD = (
-    *("task", "split", "read as", "examples", "mean", "95 %", "longest"),
-    *("unknown %", "cut %", "left out"),
+    "task",
+    "split",
+    "read as",
+    "examples",
+    "mean",
+    "95 %",
+    "longest",
+    "unknown %",
+    "cut %",
+    "left out",
 )
 LEGEND = (
     "[?word] is not in the vocabulary, <name> a special token, and [cut 3] "

@@ -26,8 +26,11 @@ SERVED = "served"
 _CHECKPOINT = os.path.join("checkpoints", "checkpoint")
 #: Fields that a finished run may have more of later.
 LENGTHS = (
-    *("training.epochs", "training.steps", "training.min_steps"),
-    *("training.max_hours", "training.fine_tune.epochs"),
+    "training.epochs",
+    "training.steps",
+    "training.min_steps",
+    "training.max_hours",
+    "training.fine_tune.epochs",
 )
 
 
@@ -264,8 +267,12 @@ class RunDirectory:
     def _forget(self) -> None:
         """Removes the preparations of a run that never trained a step."""
         for name in (
-            *("vocabulary", "encoded", SERVED, CODE_FOLDER),
-            *("teachers", "teachers.begun"),
+            "vocabulary",
+            "encoded",
+            SERVED,
+            CODE_FOLDER,
+            "teachers",
+            "teachers.begun",
         ):
             shutil.rmtree(self.file(name), ignore_errors=True)
         for name in (

@@ -67,6 +67,7 @@ def load(
     stage = os.path.dirname(folder)
     logging.info(
         "The weights are those of step %d in %s%s.",
-        *(LastState(stage, model).load(), stage),
+        LastState(stage, model).load(),
+        stage,
         ", not their average" if is_averaged else "",
     )

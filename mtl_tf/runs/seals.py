@@ -52,7 +52,9 @@ def check(run: RunDirectory) -> None:
             logging.warning(
                 "%s has changed since the run in %s began: what was trained "
                 "with it may not fit any more.%s",
-                *(path, run.path, hint),
+                path,
+                run.path,
+                hint,
             )
 
 

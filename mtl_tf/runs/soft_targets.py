@@ -71,7 +71,9 @@ def added(
                 logging.info(
                     "%s: the teachers are sure enough of %s of %s texts "
                     "without labels.",
-                    *(task.name, f"{len(more):,}", f"{taught.read:,}"),
+                    task.name,
+                    f"{len(more):,}",
+                    f"{taught.read:,}",
                 )
             split = _joined(split, more)
         splits.append(split)

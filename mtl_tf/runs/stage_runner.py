@@ -204,7 +204,10 @@ class StageRunner:
         logging.info(
             "%s: %d steps an epoch, %d at most, batches %s, %.1f %% of their "
             "tokens are padding.",
-            *(stage.name, options.steps_per_epoch, options.total_steps, shapes),
+            stage.name,
+            options.steps_per_epoch,
+            options.total_steps,
+            shapes,
             100 * batches.padding_share(),
         )
         if not stage.folder:

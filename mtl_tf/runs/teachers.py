@@ -118,7 +118,8 @@ def _can_be_taught(
         logging.warning(
             "The task %s is of the type %s, which has no probabilities of "
             "whole examples to learn from: it is trained on its labels alone.",
-            *(task.name, task.type),
+            task.name,
+            task.type,
         )
         return False
     return True
@@ -198,9 +199,14 @@ def _ask(
         unlabelled = os.path.basename(folder) == soft_targets.UNLABELLED
         logging.info(
             "Asking %d teacher%s about %s texts of %s%s (%d of %d%s).",
-            *(len(teachers), "s" * (len(teachers) > 1), f"{len(keys):,}"),
-            *(task.name, " without labels" * unlabelled),
-            *(number + 1, len(questions), left),
+            len(teachers),
+            "s" * (len(teachers) > 1),
+            f"{len(keys):,}",
+            task.name,
+            " without labels" * unlabelled,
+            number + 1,
+            len(questions),
+            left,
         )
         table = _asked(teachers, task, examples, keys)
         probability_files.write(folder, task.name, table)

@@ -58,7 +58,10 @@ class TextTraining:
     def check(self) -> None:
         """Raises `ConfigError` if a value is wrong."""
         for name in (
-            *("batch_size", "accumulate_steps", "steps", "evaluate_every"),
+            "batch_size",
+            "accumulate_steps",
+            "steps",
+            "evaluate_every",
         ):
             checks.positive_integer(f"--{name}", getattr(self, name))
         checks.positive("--learning_rate", self.learning_rate)

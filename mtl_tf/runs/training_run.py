@@ -274,8 +274,13 @@ def _train_jointly(
     with session.strategy.scope():
         model = model_to_train.make(config, run, loaded, workers)
     runner = stage_runner.StageRunner(
-        *(config, run, loaded, model),
-        *(session.strategy, session.callbacks, service),
+        config,
+        run,
+        loaded,
+        model,
+        session.strategy,
+        session.callbacks,
+        service,
     )
     spent = {}
     for stage in stage_plan.plan(config, [t.name for t in loaded.tasks]):

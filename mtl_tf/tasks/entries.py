@@ -90,8 +90,10 @@ def _check_fields(entry: Mapping[str, Any], task_type: TaskType) -> None:
     known = (*_COMMON, *_DATASET, *task_type.fields)
     if "files" in entry:
         known = (
-            *(*_COMMON, "files"),
-            *(*task_type.file_fields, *task_type.fields),
+            *_COMMON,
+            "files",
+            *task_type.file_fields,
+            *task_type.fields,
         )
     for field in entry:
         if field not in known:

@@ -158,7 +158,9 @@ _FOUR = {pair: _EUROPARL[pair] for pair in ("en-es", "en-fr", "en-nl", "en-pt")}
 # no answers, so the (mismatched) validation split is tested.
 _DECANLP = {
     "squad": _questions(
-        *("squad", "nf1", "nem"),
+        "squad",
+        "nf1",
+        "nem",
         splits={"train": "train", "validation": "validation"}
         | {"test": "validation"},
         long_contexts="left_out",
@@ -166,7 +168,8 @@ _DECANLP = {
     "iwslt": _questions("iwslt2016/en-de", "bleu", language="de"),
     "cnn_dailymail": _questions("decanlp_cnn_dailymail", "rouge"),
     "multinli": _questions(
-        *("decanlp_multi_nli", "em"),
+        "decanlp_multi_nli",
+        "em",
         splits={"train": "train", "validation": "validation_matched"}
         | {"test": "validation_mismatched"},
     ),
@@ -182,7 +185,8 @@ _DECANLP_TRANSFER = {
     "snli": _questions("decanlp_snli", "em"),
     "ner": _questions("decanlp_conll2003", "nf1", "em"),
     "qa_srl_bank2": _questions(
-        *("qa_srl/bank2", "nf1"),
+        "qa_srl/bank2",
+        "nf1",
         splits={"train": "train", "validation": "validation", "test": "test"},
     ),
     **{
@@ -198,7 +202,8 @@ def _translations(corpus: str, pairs: Iterable[str], **test: str) -> Group:
     """Pairs of a parallel corpus, in the form of question answering."""
     members = {
         pair: _questions(
-            *(f"{corpus}/{pair}", "bleu"),
+            f"{corpus}/{pair}",
+            "bleu",
             splits={split: split for split in SPLITS} | test,
             language=pair.partition("-")[2],
         )
@@ -236,7 +241,7 @@ GROUPS: Mapping[str, Group] = {
         Group("decanlp_transfer", _DECANLP_TRANSFER),
         _translations("iwslt2016", iwslt2016.CONFIGS),
         _translations(
-            *("decanlp_multi30k", multi30k.CONFIGS), test="test_2016_flickr"
+            "decanlp_multi30k", multi30k.CONFIGS, test="test_2016_flickr"
         ),
     )
 }

@@ -297,7 +297,10 @@ class QuestionDatasetSource(Source):
         lists = {"answers": "a list of texts"}
         requests = [
             FeatureRequest(
-                *(role, column, (tf.string,), int(role in lists)),
+                role,
+                column,
+                (tf.string,),
+                int(role in lists),
                 lists.get(role, "a text"),
             )
             for role, column in columns.items()

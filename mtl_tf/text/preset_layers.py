@@ -69,8 +69,12 @@ def warn_of_unread(
         logging.warning(
             "%s: the weights of %r are of %d layers, its %s says %d: the "
             "lowest %d are read, those above them are left out",
-            *(field, preset, stored),
-            *(presets.CONFIG_FILE, len(blocks), len(blocks)),
+            field,
+            preset,
+            stored,
+            presets.CONFIG_FILE,
+            len(blocks),
+            len(blocks),
         )
 
 

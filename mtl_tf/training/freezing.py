@@ -22,8 +22,11 @@ def is_private(variable: keras.Variable) -> bool:
 # heads.
 _SCHEME = ("scheme/", "encoder/")
 _WORDS = (
-    *("embedding/", "ngram_embedding/"),
-    *("characters/", "casing/", "wide/"),
+    "embedding/",
+    "ngram_embedding/",
+    "characters/",
+    "casing/",
+    "wide/",
 )
 _BELOW_HEADS = (*_SCHEME, *_WORDS)
 

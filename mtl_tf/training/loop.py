@@ -164,7 +164,8 @@ class Loop:
                 "Stopped at step %d of %d, after the time that "
                 "training.max_hours gives it; the best validation score is "
                 "%.2f at step %d.",
-                *(step, self.options.total_steps),
+                step,
+                self.options.total_steps,
                 float(state.best_score.numpy()),
                 int(state.best_step.numpy()),
             )
@@ -173,9 +174,11 @@ class Loop:
                 "Stopped early after epoch %g (step %d of %d): no better "
                 "validation score for %d evaluations; the best is %.2f at "
                 "step %d.",
-                *(step / self.options.steps_per_epoch, step),
-                *(self.options.total_steps, int(state.waited.numpy())),
-                *(float(state.best_score.numpy()),),
+                step / self.options.steps_per_epoch,
+                step,
+                self.options.total_steps,
+                int(state.waited.numpy()),
+                float(state.best_score.numpy()),
                 int(state.best_step.numpy()),
             )
 

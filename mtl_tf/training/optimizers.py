@@ -131,8 +131,13 @@ _OPTIONS = {
 
 # Options of Keras's optimizers that other config fields replace.
 _OF_ALL = (
-    *("clipnorm", "clipvalue", "global_clipnorm", "loss_scale_factor"),
-    *("use_ema", "ema_momentum", "ema_overwrite_frequency"),
+    "clipnorm",
+    "clipvalue",
+    "global_clipnorm",
+    "loss_scale_factor",
+    "use_ema",
+    "ema_momentum",
+    "ema_overwrite_frequency",
     "gradient_accumulation_steps",
 )
 

@@ -61,7 +61,9 @@ class SkippedSteps:
             log(
                 "%d of the last %d steps were skipped, because their gradients "
                 "are not finite in %s. The loss is now scaled by %g.",
-                *(steps - taken, steps, FLOAT16),
+                steps - taken,
+                steps,
+                FLOAT16,
                 float(self.optimizer.dynamic_scale.numpy()),
             )
 

@@ -47,7 +47,9 @@ def _multi_worker() -> tf.distribute.Strategy:
         )
     logging.info(
         "Worker %d of %d (%s) waits for the others.",
-        *(members.number, members.count, members.source),
+        members.number,
+        members.count,
+        members.source,
     )
     if members.number:
         # The chief logs the progress; the others log only problems.

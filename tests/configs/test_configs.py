@@ -328,8 +328,10 @@ def test_multi_target_nmt_has_the_papers_settings():
 @pytest.mark.parametrize(
     "name",
     [
-        *("multi_target_nmt_3", "multi_target_nmt_4"),
-        *("multi_target_nmt_3_multi30k", "multi_target_nmt_4_multi30k"),
+        "multi_target_nmt_3",
+        "multi_target_nmt_4",
+        "multi_target_nmt_3_multi30k",
+        "multi_target_nmt_4_multi30k",
     ],
 )
 def test_a_pair_has_as_many_steps_alone_as_among_others(name):

@@ -56,8 +56,10 @@ def test_nothing_is_set_where_another_field_counts():
     [
         ("training.share_steps", True, "train_separately", True),
         (
-            *("training.initialize_only", ("shared",)),
-            *("training.initialize_from", "runs/a"),
+            "training.initialize_only",
+            ("shared",),
+            "training.initialize_from",
+            "runs/a",
         ),
         (RATE, 0.01, "text.vectors", "glove.txt"),
         ("text.ngrams.dimension", 9, "text.ngrams.vectors", "n.txt"),

@@ -102,13 +102,18 @@ def test_default_config_is_valid():
             for path, known in {
                 "training.gradient_surgery": ["none", "pcgrad"],
                 "training.mixed_precision": [
-                    *("float32", "mixed_bfloat16", "mixed_float16"),
+                    "float32",
+                    "mixed_bfloat16",
+                    "mixed_float16",
                 ],
                 "training.fine_tune.scope": ["all", "private"],
                 "model.tagging.decoder": ["crf", "softmax"],
                 "model.translation.output.name": ["full", "sampled"],
                 "model.answering.name": [
-                    *("coattention", "mqan", "s2s", "s2s_self_attention"),
+                    "coattention",
+                    "mqan",
+                    "s2s",
+                    "s2s_self_attention",
                 ],
             }.items()
         ),

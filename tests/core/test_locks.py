@@ -62,7 +62,10 @@ def test_a_refusal_leaves_no_directory(tmp_path):
                     (folder / "work").write_text("begun")
                 raise ZeroDivisionError
     assert sorted(p.name for p in tmp_path.rglob("*")) == [
-        *(".lock", "full", "there", "work")
+        ".lock",
+        "full",
+        "there",
+        "work",
     ]
 
 

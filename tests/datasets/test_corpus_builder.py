@@ -79,7 +79,10 @@ def test_a_build_is_what_tfds_makes_of_it(tmp_path, manual, monkeypatch):
     assert ours.info.as_json == theirs.info.as_json
     assert list(content(tmp_path / "ours")) == list(content(tmp_path / "tfds"))
     assert list(ours.info.splits) == [
-        *("train", "validation", "test", "unlabelled")
+        "train",
+        "validation",
+        "test",
+        "unlabelled",
     ]
     for split in ours.info.splits:
         assert rows(ours, split) == rows(theirs, split) != []

@@ -62,7 +62,10 @@ def test_multi30k_in_order_with_its_test_sets(tmp_path):
     data = str(tmp_path / "build")
     german = building.prepare("multi30k/en-de", data, str(tmp_path))
     assert set(german.info.splits) == {
-        *("train", "validation", "test_2016_flickr", "test_2017_mscoco")
+        "train",
+        "validation",
+        "test_2016_flickr",
+        "test_2017_mscoco",
     }
     assert pairs(german, "validation") == [
         ("val en 0", "val de 0"),

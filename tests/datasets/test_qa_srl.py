@@ -55,7 +55,10 @@ def test_sentences_predicates_and_questions(tmp_path):
         ("who hid?", "Bo\x85ran and hid .", ["Bo"]),
     ]
     assert [row["id"] for row in examples(builder, "train")] == [
-        *("WIKI1_1/7/0", "WIKI1_1/7/1", "WIKI1_2/1/0", "WIKI1_2/3/0")
+        "WIKI1_1/7/0",
+        "WIKI1_1/7/1",
+        "WIKI1_2/1/0",
+        "WIKI1_2/3/0",
     ]
     assert set(builder.info.splits) == {"train", "test"}
     assert "1 question with an empty answer beside others" in warnings

@@ -104,7 +104,9 @@ def test_conll2003_of_both_releases_is_the_same(tmp_path):
         ("Bonn Paris", "B-LOC B-LOC", "B-NP B-NP"),
     ]
     assert set(second.info.metadata["sources"]) == {
-        *("train.txt.gz", "valid.txt.gz", "test.txt.gz")
+        "train.txt.gz",
+        "valid.txt.gz",
+        "test.txt.gz",
     }
     assert not any("not as" in x for x in building.warnings_of(first))
     chunk = build(tmp_path / "1", "conll2003/chunk", IOB1)

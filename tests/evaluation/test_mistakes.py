@@ -31,7 +31,10 @@ def test_wrong_tokens_by_confidence():
     fields = {"metrics": ("token_accuracy",), "settings": {"scheme": ""}}
     labels, said = [[0, 1, 1], [1]], [[0, 0], [0]]
     assert worst(
-        *("tagging", labels, said, ("O", "X")),
+        "tagging",
+        labels,
+        said,
+        ("O", "X"),
         **fields,
         confidences=[[0.9, 0.6], [0.7]],
     ) == [(1, "X", "O", 0.7, 0), (0, "X", "O", 0.6, 1)]
@@ -51,7 +54,10 @@ def test_label_sets_by_their_surest_wrong_decision():
     labels, said = [[1, 0], [0, 1], [1, 1]], [[0, 0], [1, 0], [1, 1]]
     scores = [[0.1, 0.2], [0.6, 0.3], [0.9, 0.9]]
     found = worst(
-        *("multi_label", labels, said, ("a", "b")),
+        "multi_label",
+        labels,
+        said,
+        ("a", "b"),
         metrics=("micro_f1",),
         scores=scores,
     )

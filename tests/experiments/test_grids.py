@@ -75,8 +75,12 @@ def test_folds_set_the_field_of_cross_validation():
     config = {**CONFIG, "cross_validation": {"folds": 0, "fold": 0}}
     cells = grids.cells(config, {}, folds=3, seeds=2)
     assert [c.config["cross_validation"]["fold"] for c in cells] == [
-        *(0, 1, 2),
-        *(0, 1, 2),
+        0,
+        1,
+        2,
+        0,
+        1,
+        2,
     ]
     assert {c.config["cross_validation"]["folds"] for c in cells} == {3}
     assert len({c.folder for c in cells}) == 6

@@ -67,7 +67,9 @@ def test_a_control_is_compared_with_what_it_controls(tmp_path, monkeypatch):
     rows = [
         PublishedRow("transfer", "T", published.TRANSFER),
         PublishedRow(
-            *("transfer_random", "C", published.TRANSFER),
+            "transfer_random",
+            "C",
+            published.TRANSFER,
             control="random",
             control_of="transfer",
         ),

@@ -163,7 +163,10 @@ def test_cells_show_ours_and_the_papers(report):
 def test_many_tasks_stand_below_each_other():
     titles = [f"T{n}" for n in range(7)]
     table = PublishedTable(
-        *("t/2", "c", "p", "v"),
+        "t/2",
+        "c",
+        "p",
+        "v",
         tuple(PublishedTask(t.lower(), t, 400) for t in titles),
         TABLE.rows[2:3],
     )
@@ -215,8 +218,10 @@ def test_tagging_names_each_metric_and_counts_tokens():
     text = markdown(made)
     header = next(x for x in text.split("\n") if x.startswith("| model | Chu"))
     assert [cell.strip() for cell in header.split("|")[2:-1]] == [
-        *("Chunks, span F1", "Entities, span F1"),
-        *("WSJ, token accuracy", "UD, token accuracy"),
+        "Chunks, span F1",
+        "Entities, span F1",
+        "WSJ, token accuracy",
+        "UD, token accuracy",
     ]
     cells = ["91.23 (93.67)", "88.00 (89.91)", "- (97.25)", "-"]
     assert lines(made)["A"] == cells

@@ -76,7 +76,9 @@ FOUND = {
 def test_tables_say_the_same_as_the_picture():
     header, _, six, crime = neighbours.markdown(FOUND).strip().split("\n")
     assert [cell.strip() for cell in header.split("|")[1:-1]] == [
-        *("word", "Multi", "Single")
+        "word",
+        "Multi",
+        "Single",
     ]
     assert "| six   | eight 0.98, seven 0.96" in six
     assert "| care 0.75 " in crime

@@ -128,7 +128,9 @@ def test_all_parts_of_a_page_are_of_one_state(tmp_path, monkeypatch):
     assert f"{float(scores['loss']):.3f}" == quality["log loss"]
     assert "3 of 3, the worst first." in page.texts
     assert [row[-1] for row in rows(page, "Scores on the split test")[1:]] == [
-        *("92.5", "92.5", "92.5")
+        "92.5",
+        "92.5",
+        "92.5",
     ]
 
 

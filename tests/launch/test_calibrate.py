@@ -40,7 +40,10 @@ def test_a_training_calibrates_where_it_is_asked_to(directory):
         task = json.load(file)["tasks"]["plain"]
     found = task["calibration"]
     assert set(found) == {
-        *("temperature", "calibration_error", "brier", "log_loss"),
+        "temperature",
+        "calibration_error",
+        "brier",
+        "log_loss",
         "before",
     }
     fitted = mtl_tf.load(directory).directory.read("fitted.json")
@@ -55,7 +58,8 @@ def test_thresholds_and_the_way_back(directory, capsys, tmp_path):
     before = mtl_tf.load(directory).predict("plain", text)
     output = tmp_path / "found.json"
     run(
-        *(f"--model_dir={directory}", "--threshold=plain=1:f1"),
+        f"--model_dir={directory}",
+        "--threshold=plain=1:f1",
         f"--output={output}",
     )
     printed = capsys.readouterr().out

@@ -112,7 +112,7 @@ def test_several_labels_in_another_order(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)["tasks"]["a"]
     assert found["gain"] == 0 and 50 < found["scores"][0] < 90
     other = TaskPredictions(
-        *("a", 1 - rows, said, "xyz"), type="multi_label", metrics=("micro_f1",)
+        "a", 1 - rows, said, "xyz", type="multi_label", metrics=("micro_f1",)
     )
     scored_examples.write(str(paths[1]), "test", [other])
     with pytest.raises(RunError, match="on other examples of the task a"):

@@ -35,7 +35,7 @@ def said(seed, name="books", size=200, noise=1.0, classes="np"):
     if classes != "np":
         labels, scores = 1 - labels, scores[:, ::-1]
     return TaskPredictions(
-        *(name, labels, scores.argmax(1), tuple(classes)), scores=scores
+        name, labels, scores.argmax(1), tuple(classes), scores=scores
     )
 
 
@@ -119,7 +119,9 @@ def test_labels_in_another_order(tmp_path, capsys):
     found = []
     for second in (other, same):
         run(
-            *(f"--model_dir={one}", f"--model_dir={second}", "--draws=9"),
+            f"--model_dir={one}",
+            f"--model_dir={second}",
+            "--draws=9",
             "--output=-",
         )
         found.append(json.loads(capsys.readouterr().out)["tasks"])
@@ -149,7 +151,9 @@ def test_only_what_is_averaged_is_scored(tmp_path, capsys):
     with pytest.raises(ConfigError, match="tags is of the type tagging, which"):
         run(f"--model_dir={tmp_path}/*")
     run(
-        *(f"--model_dir={tmp_path}/*", "--tasks=books", "--draws=9"),
+        f"--model_dir={tmp_path}/*",
+        "--tasks=books",
+        "--draws=9",
         "--output=-",
     )
     assert list(json.loads(capsys.readouterr().out)["tasks"]) == ["books"]
@@ -195,8 +199,11 @@ def test_the_greedy_choice_on_the_command_line(tmp_path, capsys):
     make_run(tmp_path / "good", 1)
     make_run(tmp_path / "bad", 2, noise=50.0)
     run(
-        *(f"--model_dir={tmp_path}/*", "--greedy", "--rounds=4"),
-        *("--draws=9", "--output=-"),
+        f"--model_dir={tmp_path}/*",
+        "--greedy",
+        "--rounds=4",
+        "--draws=9",
+        "--output=-",
     )
     found = json.loads(capsys.readouterr().out)
     weights = {one["path"][-4:]: one["weight"] for one in found["members"]}
@@ -234,7 +241,8 @@ def test_probabilities_are_of_the_texts_that_runs_train_on(trained, tmp_path):
     options = (f"--model_dir={trained}/runs", "--draws=9")
     saved = tmp_path / "saved"
     run(
-        *(*options, f"--model_dir={trained}/linear"),
+        *options,
+        f"--model_dir={trained}/linear",
         f"--save_probabilities={saved}",
     )
     table = probability_files.read(str(saved), "plain")
@@ -266,7 +274,8 @@ def test_tasks_that_were_not_scored_yet_are(trained, tmp_path):
     mtl_tf.load(path).evaluate("validation", ["mirror"], keep=True)
     output = tmp_path / "found.json"
     run(
-        *(f"--model_dir={tmp_path}/runs", "--draws=9"),
+        f"--model_dir={tmp_path}/runs",
+        "--draws=9",
         f"--output={output}",
     )
     assert set(json.loads(output.read_text())["tasks"]) == {"plain", "mirror"}
@@ -282,7 +291,10 @@ def test_thresholds_are_settled_anew():
         scores = scores + 0.01 * draw.random((100, 2))
         tasks.append(
             TaskPredictions(
-                *("t", labels.astype(int), labels.astype(int), ("a", "b")),
+                "t",
+                labels.astype(int),
+                labels.astype(int),
+                ("a", "b"),
                 type="multi_label",
                 metrics=("micro_f1",),
                 scores=scores,

@@ -221,7 +221,8 @@ def test_predictions_of_splits_and_files(run, lines, tmp_path):
     call(f"--files=books={path}", f"--predictions_dir={tmp_path}")
     rows = (tmp_path / "books.jsonl").read_text().splitlines()
     assert [json.loads(row)["prediction"] for row in rows] == [
-        *("positive", "negative")
+        "positive",
+        "negative",
     ]
 
 

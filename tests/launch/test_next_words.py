@@ -246,12 +246,18 @@ def test_the_program_trains_the_scheme_of_a_config(capsys, tmp_path):
     output = str(tmp_path / "words")
     status, out, err = run(
         capsys,
-        *("--objective=next_words", "--config=quickstart"),
+        "--objective=next_words",
+        "--config=quickstart",
         "--config.tasks=('sample_reviews/books',)",
         f"--config.model.scheme={SCHEME}",
-        *(f"--texts={path}", f"--output={output}"),
-        *("--length=16", "--batch_size=4", "--steps=2"),
-        *("--min_count=1", "--samples=50", "--dropout=0"),
+        f"--texts={path}",
+        f"--output={output}",
+        "--length=16",
+        "--batch_size=4",
+        "--steps=2",
+        "--min_count=1",
+        "--samples=50",
+        "--dropout=0",
     )
     assert not status, err
     assert out.startswith("held-out perplexity ") and " after 2 steps" in out

@@ -110,7 +110,10 @@ def test_the_column_is_that_of_the_training(run, call):
     run.config = {"tasks": [entry(files={"train": "a.conllu"})]}
     text = call(CONLLU, form="conllu")
     assert [line.split("\t")[3] for line in text.splitlines()[2:6]] == [
-        *("B-X", "_", "O", "O")
+        "B-X",
+        "_",
+        "O",
+        "O",
     ]
     settings = {"columns": {"tokens": 2, "tags": 1}, "separator": "|"}
     run.config = {"tasks": [entry(**settings, comment="#")]}
@@ -143,7 +146,8 @@ def test_tags_of_several_tasks(run, call):
     run.config = {"tasks": [entry(name="pos", columns={"tags": 1})]}
     assert call("Ann _ _\n", task="pos,names") == "Ann NN B-X\n"
     text = call(
-        *(CONLLU, "--columns=pos=upos,names=misc"),
+        CONLLU,
+        "--columns=pos=upos,names=misc",
         form="conllu",
         task="names,pos",
     )
@@ -187,26 +191,31 @@ def test_a_line_that_is_not_utf_8(run, call, caplog):
     [
         ("a O\nb\n", (), r"in.conll:2: 1 column, but 2 are wanted: 'b'"),
         (
-            *("a NNP\nb VBZ\n", ()),
+            "a NNP\nb VBZ\n",
+            (),
             "in.conll:1: column 1 .counted from 0. is that of the tags of "
             "names, but has 'NNP', which is none: --columns=tags=1 replaces "
             "it, --columns=tags=2 adds one",
         ),
         (
-            *("# id\na NNP O\n", ()),
+            "# id\na NNP O\n",
+            (),
             "in.conll:2: '# id' is read as a token .* give --comment=#",
         ),
         ("a b c O\n\n# id = 3\n", (), "in.conll:3: '# id = 3' is read as a to"),
         (
-            *("a;O\nb O\n", ("--delimiter=;",)),
+            "a;O\nb O\n",
+            ("--delimiter=;",),
             "in.conll:2: 1 column, but 2 are wanted .';' separates them, and",
         ),
         (
-            *("\na,O\nb,O\n", ()),
+            "\na,O\nb,O\n",
+            (),
             "in.conll:2: one column, 'a,O': if ',' .*, give --delimiter=','",
         ),
         (
-            *("a O\nb O\n", ("--delimiter=\\t",)),
+            "a O\nb O\n",
+            ("--delimiter=\\t",),
             "in.conll:1: one column, 'a O': if ' ' .*, give --delimiter=' '",
         ),
         ("a O\n", ("--columns=tags=3",), "tags is column 3 .* 2 columns: the "),
@@ -221,12 +230,14 @@ def test_a_line_that_is_not_utf_8(run, call, caplog):
         ("a O\n", ("--task=books",), "the task books is of type classifica"),
         ("a O\n", ("--task=pos,names",), "in.conll:1: column 1 .* tags of pos"),
         (
-            *("a _\n", ("--task=pos,names",)),
+            "a _\n",
+            ("--task=pos,names",),
             "pos and names would go into the same column of .*in.conll: give "
             "--columns=pos=COLUMN,names=COLUMN",
         ),
         (
-            *("a _\n", ("--task=pos,names", "--output_format=jsonl")),
+            "a _\n",
+            ("--task=pos,names", "--output_format=jsonl"),
             "--task names 2 tasks: only a file of columns",
         ),
         (

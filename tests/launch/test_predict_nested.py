@@ -121,7 +121,7 @@ def test_rows_that_are_scored(run, monkeypatch):
         raise StopIteration
 
     monkeypatch.setattr(
-        *(task_types.of("translation"), "read_file", read_file), raising=False
+        task_types.of("translation"), "read_file", read_file, raising=False
     )
     with pytest.raises(StopIteration):
         labelled_data.evaluate(run, {"en-de": [PAIR]})
@@ -132,13 +132,16 @@ def test_rows_that_are_scored(run, monkeypatch):
     ("task", "row", "examples", "targets"),
     [
         (
-            *(BOOKS, {"text": {"body": "a"}, "meta": {"label": "positive"}}),
-            *([{"text": "a"}], [1]),
+            BOOKS,
+            {"text": {"body": "a"}, "meta": {"label": "positive"}},
+            [{"text": "a"}],
+            [1],
         ),
         (
             TAGGING,
             {"sentence": {"forms": ["a", "b"], "ner": ["B-X", "O"]}},
-            *([{"tokens": ["a", "b"]}], [[1, 0]]),
+            [{"tokens": ["a", "b"]}],
+            [[1, 0]],
         ),
         (TRANSLATION, PAIR, [{"text": "a dog"}], ["ein Hund"]),
     ],

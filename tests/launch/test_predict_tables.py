@@ -40,8 +40,13 @@ def test_other_columns_stay(run, call):
     text = call(ROWS, "in.csv", "out.csv", *flags)
     first, second = csv.DictReader(io.StringIO(text))
     assert list(first) == [
-        *("id", "review", "input_label", "task", "label"),
-        *("scores.negative", "scores.positive"),
+        "id",
+        "review",
+        "input_label",
+        "task",
+        "label",
+        "scores.negative",
+        "scores.positive",
     ]
     assert first["id"] == "7" and first["review"] == 'a good, "old" one'
     assert first["input_label"] == "x" and first["label"] == "positive"
@@ -233,7 +238,8 @@ def test_empty_texts_are_told(run, call, caplog):
             "in.csv:1: the first row must name the columns",
         ),
         (
-            *("text;id\na, b;1\n", []),
+            "text;id\na, b;1\n",
+            [],
             "in.csv:1: .*'text;id': if ';' separates .* give --delimiter=';'",
         ),
         ('id,text\n1,"2\n\n', [], "in.csv:2: a quoted cell is never closed"),

@@ -21,7 +21,12 @@ def tagger(run):
 def test_raw_text_is_tagged(tagger, files):
     (answer,) = files.call(b"I see  Ann\n", "--task=names")
     assert list(answer) == [
-        *("text", "task", "tokens", "tags", "offsets", "confidence")
+        "text",
+        "task",
+        "tokens",
+        "tags",
+        "offsets",
+        "confidence",
     ]
     assert answer["text"] == "I see  Ann"
     assert answer["offsets"] == [[0, 1], [2, 5], [7, 10]]
@@ -59,7 +64,7 @@ def test_columns_in_and_out(tagger, files):
     given = "\n".join(map(json.dumps, lines)).encode()
     with pytest.raises(json.JSONDecodeError):
         files.call(
-            *(given, "--format=jsonl", "--task=names"), "--output_format=conll"
+            given, "--format=jsonl", "--task=names", "--output_format=conll"
         )
     # A no-break space would be a column to other readers.
     assert files.output.read_text("utf-8") == (

@@ -252,7 +252,9 @@ def test_examples_are_shown_as_the_model_reads_them(
 def test_what_to_show_needs_a_config(capsys, tmp_path):
     status, out, err = run(
         capsys,
-        *("--datasets=sample_reviews", "--show=1", f"--data_dir={tmp_path}"),
+        "--datasets=sample_reviews",
+        "--show=1",
+        f"--data_dir={tmp_path}",
     )
     assert (status, out) == (1, "") and len(err.splitlines()) == 1
     assert "--show needs --config" in err

@@ -105,7 +105,10 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
         f"--texts={path}",
         f"--preset={preset}",
         f"--output={tmp_path / 'new'}",
-        *("--length=16", "--steps=2", "--batch_size=4", "--learning_rate=0.1"),
+        "--length=16",
+        "--steps=2",
+        "--batch_size=4",
+        "--learning_rate=0.1",
     ]
     status, out, err = run(capsys, *arguments)
     assert not status, err
@@ -173,7 +176,9 @@ def test_mistakes_are_told_before_tasks_are_read(
         monkeypatch.setattr(vector_corpus, name, lambda *_, **__: 1 / 0)
     status, _, err = run(
         capsys,
-        *("--config=quickstart", f"--objective={objective}", flag),
+        "--config=quickstart",
+        f"--objective={objective}",
+        flag,
         f"--output={tmp_path / output}",
         "--config.model.scheme={'name': 'lstm', 'sharing': 'shared'}",
     )

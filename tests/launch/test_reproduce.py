@@ -266,7 +266,9 @@ def test_a_table_that_was_begun_goes_on(trained, tmp_path):
     begun = {"training": {"gradnorm": {"alpha": 3.0}}}
     (folder / "config.json").write_text(json.dumps(begun))
     arguments = [
-        *("--table=shared_memory/3", "--rows=arc_i", "--dry_run"),
+        "--table=shared_memory/3",
+        "--rows=arc_i",
+        "--dry_run",
         f"--model_dir={tmp_path}",
     ]
     call(*arguments, "--override=training.gradnorm.alpha=3")

@@ -36,7 +36,10 @@ def test_stop_continue_and_score_from_another_folder(tmp_path):
         ]
         (tmp_path / f"{name}.tsv").write_text("label\ttext\n" + "".join(lines))
     command = (
-        *("-m", "launch.train", "--config=own.py", "--model_dir=run"),
+        "-m",
+        "launch.train",
+        "--config=own.py",
+        "--model_dir=run",
         # Chosen, so that the file of the third is not missed.
         "--config.tasks=stars,subj",
         "--config.evaluation.yardsticks=False",

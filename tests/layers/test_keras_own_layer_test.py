@@ -73,7 +73,8 @@ def test_keras_tests_the_layer_as_its_own(case, layer, arguments, units):
 def test_keras_tests_a_transformer_as_its_own(case):
     sizes = {"layers": 1, "units": 4, "heads": 2, "feed_forward": 8}
     case.run_layer_test(
-        *(TransformerEncoder, sizes),
+        TransformerEncoder,
+        sizes,
         input_shape=(2, 5, 4),
         # Of lists of outputs Keras's test makes no targets.
         run_training_check=False,

@@ -275,8 +275,15 @@ def operations_of_a_pull(calls):
     with tf.Graph().as_default() as graph:
         x, h, dh = (tf.compat.v1.placeholder("float32", [1, 2, 3]),) * 3
         steps.pull(
-            *(step, {}, {}, {}, {"h": x}, {"h": h}),
-            *(tf.ones([1, 2], tf.bool), {}, {"h": dh}),
+            step,
+            {},
+            {},
+            {},
+            {"h": x},
+            {"h": h},
+            tf.ones([1, 2], tf.bool),
+            {},
+            {"h": dh},
         )
         return len(graph.get_operations())
 

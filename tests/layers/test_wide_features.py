@@ -128,7 +128,7 @@ def test_weights_by_document_frequency():
     weights = [np.log(10 / (1 + n)) + 1 if n else 0.0 for n in counts]
     found = layer(TOKENS, TASK, CHARACTERS).numpy()
     expected = reference(
-        *(tables(layer), TOKENS, TASK, CHARACTERS, 4, np.array(weights))
+        tables(layer), TOKENS, TASK, CHARACTERS, 4, np.array(weights)
     )
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert len(layer.trainable_variables) == 2

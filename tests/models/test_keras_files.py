@@ -72,8 +72,10 @@ def make_on_encoder():
 @pytest.mark.parametrize(
     "make",
     [
-        *(make_multi_task, make_multi_target),
-        *(make_question_answering, make_on_encoder),
+        make_multi_task,
+        make_multi_target,
+        make_question_answering,
+        make_on_encoder,
     ],
 )
 def test_a_loaded_model_has_the_weights(make, tmp_path):

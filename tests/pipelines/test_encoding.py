@@ -152,7 +152,9 @@ def test_other_features_become_columns():
     encoder = LettersOfWords(tags="text", score="")
     columns = encoding.encode(dataset, encoder).columns
     assert [columns[key].axis for key in ("tokens", "tags", "score")] == [
-        *("text", "text", "")
+        "text",
+        "text",
+        "",
     ]
     assert [list(columns["tags"][i]) for i in range(2)] == [[5, 6], [7]]
     assert columns["tags"].values.dtype == np.int32

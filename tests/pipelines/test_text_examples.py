@@ -80,7 +80,9 @@ def test_two_texts_on_one_axis_share_its_room():
     assert split.axes == ("text",)
     # Of six tokens one is the separator; the longer text is cut first.
     assert words_of(encoder, split.columns["tokens"]) == [
-        *("a cat saw \\<sep> it ran", "\\<sep> cat", "the dog \\<sep>")
+        "a cat saw \\<sep> it ran",
+        "\\<sep> cat",
+        "the dog \\<sep>",
     ]
     assert encoder.vocabulary.tokens[encoder.separator] == "\\<sep>"
     assert split.columns["label"].values.tolist() == [1, 0, 2]
@@ -97,11 +99,15 @@ def test_two_texts_on_two_axes_stand_apart():
     }
     assert split.axes == ("text", "text_pair")
     assert words_of(encoder, split.columns["tokens"]) == [
-        *("a cat saw it", "", "the dog")
+        "a cat saw it",
+        "",
+        "the dog",
     ]
     # Each axis is cut by itself.
     assert words_of(encoder, split.columns["text_pair_tokens"]) == [
-        *("it ran and ran and ran", "cat", "")
+        "it ran and ran and ran",
+        "cat",
+        "",
     ]
     assert split.lengths.tolist() == [[4, 6], [0, 1], [2, 0]]
 

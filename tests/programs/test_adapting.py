@@ -77,7 +77,8 @@ def test_options_of_the_new_optimizer_can_be_given_with_it():
         "fdu_mtl_lstm",
         "--config.training.optimizer.options.weight_decay=0.2",
         "--config.training.optimizer.learning_rate=0.001",
-        *("--config.training.optimizer.name", "adamw"),
+        "--config.training.optimizer.name",
+        "adamw",
     )
     assert config["training"]["optimizer"]["options"] == {"weight_decay": 0.2}
     assert "stays" not in told[0]

@@ -19,7 +19,10 @@ def no_tensorflow(tmp_path):
 
 def train(env, *arguments):
     return execute(
-        *("-m", "launch.train", "--config=quickstart", "--model_dir=/no"),
+        "-m",
+        "launch.train",
+        "--config=quickstart",
+        "--model_dir=/no",
         *arguments,
         env=env,
     )
@@ -103,8 +106,11 @@ def test_the_version_of_an_export_is_a_flag_beside_others(no_tensorflow):
 def test_an_unknown_task_of_ones_own_config(no_tensorflow, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     status, _, err = execute(
-        *("-m", "launch.train", f"--config={tmp_path / 'own.py'}"),
-        *("--model_dir=/no", "--config.tasks=strs,subj"),
+        "-m",
+        "launch.train",
+        f"--config={tmp_path / 'own.py'}",
+        "--model_dir=/no",
+        "--config.tasks=strs,subj",
         env=no_tensorflow,
     )
     assert status == 1

@@ -45,7 +45,8 @@ def outcome(error, capfd):
         ),
         (
             tf.errors.ResourceExhaustedError(
-                *(None, None),
+                None,
+                None,
                 "Graph execution error:\n\nDetected at node e/Einsum\n\n"
                 "OOM when allocating tensor with shape[3,60000,60000] and "
                 "type float on /job:localhost by allocator cpu\n\t [[{{node",

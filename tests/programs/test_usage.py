@@ -27,7 +27,7 @@ def help_of(config_optional: bool = False) -> str:
         flag_values=values,
     )
     flags.DEFINE_enum(
-        *("axis", "x", ("x", "y"), "axis to scale"), flag_values=values
+        "axis", "x", ("x", "y"), "axis to scale", flag_values=values
     )
     flags.DEFINE_list(
         "cases", ["first", "second"], "cases to draw", flag_values=values

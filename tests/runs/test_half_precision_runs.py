@@ -11,7 +11,9 @@ from tests.runs.helpers import assert_same_weights, train_killed
 from tests.system import families
 
 KINDS = [
-    *("meta_lstm", "translation", "answering"),
+    "meta_lstm",
+    "translation",
+    "answering",
     *(
         pytest.param(kind, marks=pytest.mark.slow)
         for kind in ("tagging", "wide")

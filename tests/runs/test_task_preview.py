@@ -16,9 +16,12 @@ from mtl_tf.text.token_columns import CUT, KNOWN, SPECIAL, UNKNOWN
 from tests.text import small_presets
 
 PAIRS = [
-    *("text,text_pair,label", "the good book is bad,not very bad,yes"),
-    *("the film,zyx film,no", "a film is not a film,it is,no"),
-    *("the book,the good film is not a bad film,yes", ",it,no"),
+    "text,text_pair,label",
+    "the good book is bad,not very bad,yes",
+    "the film,zyx film,no",
+    "a film is not a film,it is,no",
+    "the book,the good film is not a bad film,yes",
+    ",it,no",
 ]
 SENTENCE = {
     "tokens": ["The", "Book", "is", "xyzzy", "good", "☃", "film", "the"],
@@ -111,7 +114,8 @@ def test_words_pairs_and_tags_are_those_of_the_training(
     chosen.model.casing_dim = 4 * casing
     chosen.pipeline.storage = storage
     config = config_of(
-        *(entries(tmp_path), chosen),
+        entries(tmp_path),
+        chosen,
         **{"max_length": 6, "min_count": 3, "casing": casing},
     )
     joined, apart, things = assert_as_trained(
@@ -144,7 +148,9 @@ def test_lengths_are_those_of_whole_texts(tmp_path):
     config = config_of(entries(tmp_path), max_length=6, min_count=1)
     joined, apart, things = previews_of(config)
     assert [texts.split for texts in joined.texts] == [
-        *("train", "validation", "test"),
+        "train",
+        "validation",
+        "test",
     ]
     assert joined.texts[0].texts == ("text", "text_pair")
     # A separator in each.

@@ -104,8 +104,13 @@ def _train(directory, config, seed):
     """Trains a joint model and single ones; the contents of results.json."""
     run = directory / f"seed{seed}"
     command = [
-        *(sys.executable, "-m", "launch.train", f"--config={config}"),
-        *(f"--model_dir={run}", f"--config.seed={seed}", "--compare_single"),
+        sys.executable,
+        "-m",
+        "launch.train",
+        f"--config={config}",
+        f"--model_dir={run}",
+        f"--config.seed={seed}",
+        "--compare_single",
     ]
     with open(directory / f"seed{seed}.log", "a") as log:
         subprocess.run(command, check=True, stdout=log, stderr=log)

@@ -221,8 +221,12 @@ def _train(directory, config, tokenizer, seed):
     run = directory / tokenizer / f"seed_{seed}"
     options = {"name": tokenizer, "lowercase": True}
     command = [
-        *(sys.executable, "-m", "launch.train", f"--config={config}"),
-        *(f"--model_dir={run}", f"--config.seed={seed}"),
+        sys.executable,
+        "-m",
+        "launch.train",
+        f"--config={config}",
+        f"--model_dir={run}",
+        f"--config.seed={seed}",
         f"--config.text.tokenizer={options}",
     ]
     with open(directory / "log", "a") as log:

@@ -246,9 +246,7 @@ def test_datasets_of_two_texts(prepared):
     }
     source = Pairs().dataset_source(entry, "", "")
     rows = list(source.dataset("test").as_numpy_iterator())
-    assert [row["text_pair"] for row in rows] == [
-        *(b"no", b"yes", b"yes", b"no")
-    ]
+    assert [row["text_pair"] for row in rows] == [b"no", b"yes", b"yes", b"no"]
     assert [row["label"] for row in rows] == [0, 1, 1, 0]
     assert source.labels == ("good", "bad")
     wrong = entry | {"columns": {"text_pair": "stars"}}

@@ -13,25 +13,32 @@ LISTS = {
     "csv": ("classification", "text,label\n", 'a,x\n"b\nc",y\n', ",x\n" * 9),
     "tsv": ("regression", "text\tvalue\n", "a\t1\nb\t2.5\n", "c\t-1\n" * 9),
     "jsonl": (
-        *("multi_label", ""),
+        "multi_label",
+        "",
         '{"text": "a", "labels": ["x"]}\n',
         '{"text": "b", "labels": ["y", "x"]}\n' * 9,
     ),
     "csv.gz": (
-        *("pair_classification", "text,text_pair,label\n"),
-        *("a,b,x\nc,d,y\n", "e,f,y\n" * 9),
+        "pair_classification",
+        "text,text_pair,label\n",
+        "a,b,x\nc,d,y\n",
+        "e,f,y\n" * 9,
     ),
     "conll": (
-        *("tagging", "# a comment\n"),
-        *("Ann B-PER\nsaw O\n\nit O\n\n", "Bob B-PER\n\n" * 9),
+        "tagging",
+        "# a comment\n",
+        "Ann B-PER\nsaw O\n\nit O\n\n",
+        "Bob B-PER\n\n" * 9,
     ),
     "conllu": (
-        *("tagging", "# a comment\n"),
+        "tagging",
+        "# a comment\n",
         "1\tAnn" + "\tPROPN" * 8 + "\n\n",
         ("1\tsaw" + "\tVERB" * 8 + "\n\n") * 9,
     ),
     "json": (
-        *("question_answering", ""),
+        "question_answering",
+        "",
         '{"question": "q", "context": "a", "answer": ["b", "c"]}\n',
         "".join(
             f'{{"question": "q", "context": "d{n}", "answer": "e"}}\n'
@@ -39,12 +46,16 @@ LISTS = {
         ),
     ),
     "qa.csv": (
-        *("question_answering", "question,context,answer\n"),
-        *("q,a,b\nq,c,\n", "q,d,e\n" * 9),
+        "question_answering",
+        "question,context,answer\n",
+        "q,a,b\nq,c,\n",
+        "q,d,e\n" * 9,
     ),
     "pairs.csv": (
-        *("translation", "source,target\n"),
-        *("a,b\n,c\n", "d,e\n" * 9),
+        "translation",
+        "source,target\n",
+        "a,b\n,c\n",
+        "d,e\n" * 9,
     ),
 }
 

@@ -24,7 +24,10 @@ def names(tasks):
 def test_groups_in_the_order_of_the_paper(prepared):
     assert names(resolve(["fdu_mtl"])) == FDU_MTL
     assert names(resolve(("sample_reviews",))) == [
-        *("books", "films", "gadgets", "kitchen")
+        "books",
+        "films",
+        "gadgets",
+        "kitchen",
     ]
     assert prepared == []
 
@@ -106,7 +109,11 @@ def test_labels_and_splits_of_the_movie_reviews(prepared):
         assert task.splits["validation"] != "validation"
         assert task.splits["test"] == "test"
     assert names(resolve(["sst", "subj", "mr", "imdb"])) == [
-        *("sst1", "sst2", "subj", "mr", "imdb")
+        "sst1",
+        "sst2",
+        "subj",
+        "mr",
+        "imdb",
     ]
 
 

@@ -65,7 +65,9 @@ def test_undecodable_lines_are_latin_1_alone(write):
     path = write("1\té\n".encode() + b"0\tcaf\xe9\n1\t\x93x\x94\n")
     table = read_table(path, TSV)
     assert [row.texts for row in table.rows] == [
-        *(("é",), ("café",), ("\x93x\x94",))
+        ("é",),
+        ("café",),
+        ("\x93x\x94",),
     ]
     assert table.undecodable == [2, 3]
 
@@ -147,16 +149,22 @@ def test_jsonl(write):
         (CSV, b"txt,label\na,1\n", 1, "no column 'text' in the header"),
         (CSV, b"txt,label\na,1\n", 1, "did you mean 'txt'"),
         (
-            *(CSV, b"text;label\na;1\n", 1),
+            CSV,
+            b"text;label\na;1\n",
+            1,
             r"header \('text;label'\): if ';' separates the columns, set "
             "delimiter to ';' in the task's entry$",
         ),
         (
-            *(TSV._replace(header=True), b"text,label\na,1\n", 2),
+            TSV._replace(header=True),
+            b"text,label\na,1\n",
+            2,
             "no tab in the line.* set format to 'csv' and delimiter to ','",
         ),
         (
-            *(CSV._replace(columns=BY_NUMBER), b"label|text\n1,a|b\n", 2),
+            CSV._replace(columns=BY_NUMBER),
+            b"label|text\n1,a|b\n",
+            2,
             r"2 columns, but line 1 has 1: if '\|' separates the columns",
         ),
         (
@@ -177,18 +185,24 @@ def test_jsonl(write):
             "removed; `skip_malformed=True` in the task's entry leaves such ",
         ),
         (
-            *(TSV, b"1\ta\n0\tb\tc\n", 2),
+            TSV,
+            b"1\ta\n0\tb\tc\n",
+            2,
             "3 columns, but line 1 has 2: a tab within a text has to become a "
             "space, and cells .*; `skip_malformed=True`",
         ),
         (
-            *(TSV, b"1\ta\tb\n0\tc\n", 2),
+            TSV,
+            b"1\ta\tb\n0\tc\n",
+            2,
             "2 columns, but line 1 has 3: if line 1 is right, cells are "
             "missing here, which may be so only under a header; if not, a tab "
             "within .*; `skip_malformed=True`",
         ),
         (
-            *(CSV, b"text,label\nb\n", 2),
+            CSV,
+            b"text,label\nb\n",
+            2,
             r"no comma in the line, but .*: 'b'; `skip_malformed=True` in",
         ),
         (CSV, b"text,label\na, \n", 2, "the label is empty"),
@@ -204,11 +218,15 @@ def test_jsonl(write):
         ),
         (JSONL, b'{"text": "a"}\n', 1, "no key 'label'"),
         (
-            *(JSONL, b'{"text": 3, "label": 1}\n', 1),
+            JSONL,
+            b'{"text": 3, "label": 1}\n',
+            1,
             "'text' must be a string, found 3$",
         ),
         (
-            *(CSV, b"text,label,text\na,1,b\n", 1),
+            CSV,
+            b"text,label,text\na,1,b\n",
+            1,
             "2 columns are called 'text': .* by its number in columns, 0 or 2",
         ),
         (JSONL, b'{"text": "a", "label": null}\n', 1, "'label' must be a"),

@@ -129,8 +129,12 @@ def test_known_ngrams(in_graph, most):
 
 def test_ngrams_of_a_word_by_hand():
     names = [
-        *("2gram-#BEGIN#a", "2gram-ab", "2gram-b#END#"),
-        *("3gram-#BEGIN#ab", "3gram-ab#END#", "4gram-#BEGIN#ab#END#"),
+        "2gram-#BEGIN#a",
+        "2gram-ab",
+        "2gram-b#END#",
+        "3gram-#BEGIN#ab",
+        "3gram-ab#END#",
+        "4gram-#BEGIN#ab#END#",
     ]
     assert names_of("ab") == names
     ngrams = CharacterNgrams.of_known(names, most=7)

@@ -159,7 +159,9 @@ def test_in_tf_data():
         )["tokens"]
     )
     assert [row for batch in found for row in batch.to_list()] == [
-        *([1, SEPARATOR, 4], [SEPARATOR, 6], [2, 3, SEPARATOR])
+        [1, SEPARATOR, 4],
+        [SEPARATOR, 6],
+        [2, 3, SEPARATOR],
     ]
 
 

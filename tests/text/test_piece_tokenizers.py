@@ -9,9 +9,16 @@ from tests.text import small_presets
 
 TEXTS = ["a good book", "the film was not good!", ""]
 BYTE_TEXTS = [
-    *("a good book", " a  good\n book ", "film films don't we'll 1234 5"),
-    *("\u00fcber \u6771\u4eac \U0001f600!?", "a<mask> good</s> b", "<s>"),
-    *("tab\tand\u00a0space", "x" * 70 + " good", "", ""),
+    "a good book",
+    " a  good\n book ",
+    "film films don't we'll 1234 5",
+    "\u00fcber \u6771\u4eac \U0001f600!?",
+    "a<mask> good</s> b",
+    "<s>",
+    "tab\tand\u00a0space",
+    "x" * 70 + " good",
+    "",
+    "",
 ]
 
 

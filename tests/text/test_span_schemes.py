@@ -39,10 +39,16 @@ def test_hand_case(before, after):
 
 def test_wrong_sequences_are_read_as_conlleval_reads_them():
     assert convert(["O", "I-X", "I-X", "I-Y"], "iob2") == [
-        *("O", "B-X", "I-X", "B-Y")
+        "O",
+        "B-X",
+        "I-X",
+        "B-Y",
     ]
     assert spans(["E-X", "E-X", "I-X", "S-X"]) == [
-        *(Span("X", 0, 1), Span("X", 1, 2), Span("X", 2, 3), Span("X", 3, 4))
+        Span("X", 0, 1),
+        Span("X", 1, 2),
+        Span("X", 2, 3),
+        Span("X", 3, 4),
     ]
     assert spans([]) == [] and convert([], "iobes") == []
 
@@ -97,5 +103,9 @@ def test_tag_set():
     types = span_schemes.types_of(["O", "I-Y", "B-X", "B-Y"])
     assert types == ["X", "Y"]
     assert span_schemes.tag_set(types, "iob2") == (
-        *("O", "B-X", "I-X", "B-Y", "I-Y"),
+        "O",
+        "B-X",
+        "I-X",
+        "B-Y",
+        "I-Y",
     )

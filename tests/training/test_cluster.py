@@ -13,8 +13,12 @@ WORKERS = ["a:2222", "b:2222", "c:2222"]
 @pytest.fixture(autouse=True)
 def no_cluster(monkeypatch):
     for name in (
-        *("TF_CONFIG", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
-        *("SLURM_JOB_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE"),
+        "TF_CONFIG",
+        "SLURM_PROCID",
+        "SLURM_STEP_NUM_TASKS",
+        "SLURM_JOB_ID",
+        "SLURM_STEP_NODELIST",
+        "SLURM_STEP_TASKS_PER_NODE",
         "SLURMD_NODENAME",
     ):
         monkeypatch.delenv(name, raising=False)

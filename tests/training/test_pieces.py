@@ -120,7 +120,7 @@ def computed(model, weighting, surgery="none"):
     variables = [getattr(model, name) for name in model.names]
     shared = [getattr(model, name) for name in SHARED]
     grouped = GroupedGradients(
-        *(model, weighting, variables, shared, shared, surgery), seed=1
+        model, weighting, variables, shared, shared, surgery, seed=1
     )
     step = tf.function(
         lambda: grouped(step_of(), tf.constant([1, 2]), 1.0), autograph=False

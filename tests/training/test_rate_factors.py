@@ -38,7 +38,10 @@ def test_vectors_of_ngrams_have_their_own_rate(pretrained, own, expected):
         weight.is_wide = True
     optimizer = stage_optimizer(
         training,
-        *(0.1, 10, weights, vectors),
+        0.1,
+        10,
+        weights,
+        vectors,
         private=wide[1:],
         tasks=1,
         pretrained=pretrained,

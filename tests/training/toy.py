@@ -139,7 +139,9 @@ class Stage:
             )
             n = len(variables)
             self.optimizer.configure(
-                *(variables, [0] * n, [1] * n),
+                variables,
+                [0] * n,
+                [1] * n,
                 clip_norm=clip_norm,
                 average=average,
             )

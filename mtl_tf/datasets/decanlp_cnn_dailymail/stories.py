@@ -20,9 +20,16 @@ _CORPUS = "decanlp_cnn_dailymail"
 # Also of the folders of the two archives, and of a copy of the repository that
 # has the lists.
 FOLDERS = (
-    *(_CORPUS, "cnn_dailymail", "cnn_dm", "cnn-dailymail"),
-    *("cnn-dailymail-master", "cnn", "dailymail"),
-    *("cnn_stories", "dailymail_stories", "url_lists"),
+    _CORPUS,
+    "cnn_dailymail",
+    "cnn_dm",
+    "cnn-dailymail",
+    "cnn-dailymail-master",
+    "cnn",
+    "dailymail",
+    "cnn_stories",
+    "dailymail_stories",
+    "url_lists",
 )
 _STORIES = "stories"
 # The names of the lists of URLs, by their kinds.

@@ -13,8 +13,11 @@ class Builder(InferenceBuilder):
     """Builds MultiNLI: train, validation_matched, validation_mismatched."""
 
     FOLDERS = (
-        *("decanlp_multi_nli", "multi_nli", "mnli"),
-        *("multinli", "multinli_1.0"),
+        "decanlp_multi_nli",
+        "multi_nli",
+        "mnli",
+        "multinli",
+        "multinli_1.0",
     )
     NAMES = {
         "train": _names("train", "train"),

@@ -18,8 +18,12 @@ class Builder(QuestionAnswerBuilder):
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     FOLDERS = (
-        *("qa_srl", "qasrl", "qasrl_2015", "qasrl_bank2"),
-        *("qasrl-v2", "qasrl-v2_1"),
+        "qa_srl",
+        "qasrl",
+        "qasrl_2015",
+        "qasrl_bank2",
+        "qasrl-v2",
+        "qasrl-v2_1",
     )
     LAYOUT = ("orig", "qasrl-v2/orig", "qasrl-v2_1/orig")
     # The Bank also has expanded/ and dense/, with other questions.

@@ -49,7 +49,9 @@ class Builder(QuestionAnswerBuilder):
     FILES = {
         split: (f"{name}.jsonl", f"{name}.tables.jsonl")
         for split, name in (
-            *(("train", "train"), ("validation", "dev"), ("test", "test")),
+            ("train", "train"),
+            ("validation", "dev"),
+            ("test", "test"),
         )
     }
     COUNTS = {"train": 56_355, "validation": 8421, "test": 15_878}

@@ -187,7 +187,10 @@ META_MTL_5 = PublishedTable(
         quoted(
             "Collobert et al.",
             "Collobert et al. 2011",
-            *(94.32, 89.59, 97.29, None),
+            94.32,
+            89.59,
+            97.29,
+            None,
         ),
     ),
     notes=(

@@ -46,7 +46,10 @@ SHARED_MEMORY_3 = PublishedTable(
         quoted(
             "DCNN",
             "Kalchbrenner et al. 2014; IMDB: Denil et al. 2014",
-            *(48.5, 86.8, None, 89.3),
+            48.5,
+            86.8,
+            None,
+            89.3,
         ),
         quoted("CNN-multichannel", "Kim 2014", 47.4, 88.1, 93.2, None),
         quoted("Tree-LSTM", "Tai et al. 2015", 50.6, 86.9, None, None),

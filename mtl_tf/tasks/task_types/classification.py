@@ -24,8 +24,13 @@ from mtl_tf.tasks.text_targets import (
 from mtl_tf.tasks.text_task_type import TextTaskType
 
 _METRICS = (
-    *("accuracy", "macro_f1", "weighted_f1", "balanced_accuracy", "mcc"),
-    *("quadratic_kappa", *positive_label.METRICS),
+    "accuracy",
+    "macro_f1",
+    "weighted_f1",
+    "balanced_accuracy",
+    "mcc",
+    "quadratic_kappa",
+    *positive_label.METRICS,
 )
 _BALANCED = "balanced"
 _MANY = 20  # labels that are plausible, however few the rows

@@ -24,8 +24,17 @@ from mtl_tf.tasks.task_type import Entry, Metric, TaskType
 #: What to do with contexts longer than `text.max_length` tokens.
 CUT, LEFT_OUT = "cut", "left_out"
 _METRICS = (
-    *("nf1", "em", "nem", "bleu", "rouge", "cf1"),
-    *("dsem", "request_em", "turn_em", "lfem", "execution"),
+    "nf1",
+    "em",
+    "nem",
+    "bleu",
+    "rouge",
+    "cf1",
+    "dsem",
+    "request_em",
+    "turn_em",
+    "lfem",
+    "execution",
 )
 # What may precede the first JSON object: a byte order mark and whitespace.
 _BEFORE = b"\xef\xbb\xbf \r\n"

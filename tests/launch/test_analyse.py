@@ -51,7 +51,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
         self.sources += [v for k, v in attributes if k in ("src", "href")]
-        if tag not in ("meta", "img", "br"):
+        if tag not in ("meta", "img", "br", "wbr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):

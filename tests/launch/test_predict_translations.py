@@ -113,7 +113,7 @@ def test_texts_that_are_given_are_scored(translator, files, caplog):
         (
             b'{"text": "a"}',
             ("--format=jsonl",),
-            "in:1: .*fields text: --columns=text=COLUMN --columns=translation=",
+            "in:1: .*fields text .*: --columns=text=COLUMN --columns=translat",
         ),
         (b"a\tb", ("--task=books",), "models write no texts"),
         (b"a\tb", ("--output_format=conll",), "jsonl, text, csv or tsv, not"),

@@ -345,19 +345,12 @@ def _print_size(run: "Run", path: str, weights: str) -> None:
         os.path.getsize(os.path.join(path, "variables", name))
         for name in os.listdir(os.path.join(path, "variables"))
     )
-    full_size = 4 * sum(
-        weight.value.shape.num_elements() for weight in _all(run)
-    )
+    copies = len({run.weights_for(task["name"]) for task in run.tasks})
+    full_size = 4 * copies * run.model.count_params()
     print(
         f"weights: {size / 1e6:.1f} MB as {weights}, "
         f"{full_size / 1e6:.1f} MB as float32"
     )
-
-
-def _all(run: "Run") -> list:
-    """The weights of all copies of the model in an export."""
-    paths = {run.weights_for(task["name"]) for task in run.tasks}
-    return list(run.model.variables) * len(paths)
 
 
 def _check_command() -> str:

@@ -123,24 +123,22 @@ def train(
     callbacks = called.checked(callbacks)
     model_dir, plain = os.fspath(model_dir), _plain(config)
     folder = os.path.join(model_dir, given_rows.FOLDER)
-    entries = plain.get("tasks", ())
-    if isinstance(entries, (str, Mapping)):
-        entries = (entries,)
     do = single_tasks.train if compare_single else training_run.train
     try:
         with contextlib.ExitStack() as stack:
             if verbose:
                 stack.enter_context(console.log_shown())
             stack.enter_context(run_folders.emptied_if_refused(model_dir))
-            tasks = [in_memory.to_files(entry, folder) for entry in entries]
+            tasks = [in_memory.to_files(e, folder) for e in _entries(plain)]
             paths = in_memory.paths_of(tasks)
             stack.enter_context(given_rows.errors_named(paths))
             plain = validation.validate({**plain, "tasks": tuple(tasks)})
             _check_one_run(plain)
-            by_hand = config_argument.changed(config)
-            begun = os.path.join(model_dir, "config.json")
             set_by_hand.check_used(
-                plain, by_hand, begun, trains_alone=compare_single
+                plain,
+                config_argument.changed(config),
+                os.path.join(model_dir, "config.json"),
+                trains_alone=compare_single,
             )
             do(
                 plain,
@@ -334,6 +332,12 @@ def _plain(config: Any) -> Mapping[str, Any]:
             f"fields, got {config!r:.60}"
         )
     return config if isinstance(config, Mapping) else config.to_dict()
+
+
+def _entries(config: Mapping[str, Any]) -> Sequence[Any]:
+    """A config's tasks, of which one may stand alone."""
+    entries = config.get("tasks", ())
+    return (entries,) if isinstance(entries, (str, Mapping)) else entries
 
 
 def _import_tensorflow() -> None:

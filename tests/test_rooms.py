@@ -141,6 +141,11 @@ def test_the_reader_of_imports_sees_every_form(statement, module):
     assert not wrong_room(found[0], {"runs"})
 
 
+def test_a_room_may_not_import_the_front_of_the_package():
+    assert wrong_room("mtl_tf", {"runs", "experiments"})
+    assert not wrong_room("mtl_tf", {"runs", "programs"})
+
+
 # Modules
 
 

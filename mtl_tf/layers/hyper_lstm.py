@@ -8,6 +8,7 @@ from mtl_tf.layers.gated_layer import GatedLayer
 from mtl_tf.layers.lstm import (
     forget_offset,
     lstm_gates,
+    project_gates,
     time_product,
     zero_state,
 )
@@ -38,11 +39,9 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
 
 
 def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
-    bias = weights["hyper_bias"]
-    if bias.shape.rank == 2:
-        bias = bias[:, None]
+    hyper = {"kernel": weights["hyper_kernel"], "bias": weights["hyper_bias"]}
     return {
-        "hyper": time_product(x, weights["hyper_kernel"]) + bias,
+        "hyper": project_gates(x, hyper)["gates"],
         "main": time_product(x, weights["kernel"]),
     }
 

@@ -242,9 +242,8 @@ class MultiTaskModel(HeadedModel):
                 )
                 for number, text in enumerate(texts)
             ]
-        return self.head_dropout(
-            head_type.combined(read), training=training, seed=seed
-        )
+        combined = head_type.combined(read)
+        return self.head_dropout(combined, training=training, seed=seed)
 
     @property
     def choices(self) -> tuple[float, ...]:
@@ -269,10 +268,8 @@ class MultiTaskModel(HeadedModel):
         for dropout in (self.word_dropout, self.rare_word_dropout):
             tokens = dropout(tokens, training=training, seed=seed)
         vectors = [self.embedding(tokens, task)]
-        for name, options in (
-            ("characters", {"training": training}),
-            ("casing", {}),
-        ):
+        features = {"characters": {"training": training}, "casing": {}}
+        for name, options in features.items():
             layer, column = getattr(self, name), f"{prefix}{name}"
             if layer and column not in batch:
                 raise ValueError(

@@ -70,7 +70,9 @@ def config_for(
 def _with_phases_of(mixed: Mapping[str, Any], left: set[str]) -> dict[str, Any]:
     """The mixing with phases of the tasks that are left.
 
-    Without any, it is the mixing that comes after them.
+    Without any, it is the mixing that comes after them. Unlike weights, phases
+    also lose names of no task: those of a table's config name all of its tasks,
+    and the table may be asked for with few of them.
     """
     if not mixed.get("phases"):
         return dict(mixed)

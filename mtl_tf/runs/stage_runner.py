@@ -10,15 +10,14 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.pipelines import mixing, served_batches
+from mtl_tf.pipelines import served_batches
 from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.served_batches import DataService
-from mtl_tf.runs import fitting, run_weights, systems
+from mtl_tf.runs import fitting, run_weights, stage_gradients, systems
 from mtl_tf.runs.inference import Predictor, compile_in_training
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.recording import Recorder
@@ -27,49 +26,14 @@ from mtl_tf.runs.run_directory import SERVED, RunDirectory
 from mtl_tf.runs.scored_split import score
 from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
-from mtl_tf.tasks.task import Task
-from mtl_tf.training import freezing, loss_weighting, precision
+from mtl_tf.training import freezing, precision
 from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.checkpoints import Checkpoints
-from mtl_tf.training.gradient_surgery import SURGERIES
-from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.saved_weights import BestWeights
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.trainer import Trainer, choose_shards
 from mtl_tf.training.workers import Workers
-
-
-def weighting_of(
-    config: Mapping[str, Any], tasks: Sequence[Task], shares: bool = True
-) -> keras.layers.Layer:
-    """The weighting of the tasks' losses.
-
-    Args:
-        config: the resolved config.
-        tasks: the run's.
-        shares: whether they share weights, whose gradients can be balanced.
-
-    Raises:
-        ConfigError: see `make_loss_weighting`; or the weighting reads the
-            tasks' gradients, and steps are not joint.
-    """
-    training, mixed = config["training"], config["pipeline"]["mixing"]
-    name = training["loss_weighting"]
-    options = loss_weighting.options_of(training)
-    if loss_weighting.adapts(name):
-        if not mixing.is_joint(mixed):
-            # Of what comes with the package it was checked with the config.
-            raise ConfigError(
-                f"training.loss_weighting {name!r} reads the tasks' gradients "
-                "at every step: it needs pipeline.mixing {'name': 'joint'}, "
-                f"got {mixed['name']!r}"
-            )
-        if not shares:
-            name, options = "static", {}
-    given = training["loss_weights"]
-    weights = [task.loss_weight * given.get(task.name, 1.0) for task in tasks]
-    return loss_weighting.make_loss_weighting(name, weights, **options)
 
 
 class StageRunner:
@@ -234,7 +198,11 @@ class StageRunner:
         self, stage: Stage, options: LoopOptions
     ) -> tuple[Checkpoints, Trainer]:
         variables = self._variables(stage)
-        weighting = self._loss_weighting(stage, variables)
+        # Without shared variables there is nothing to balance.
+        shared = stage_gradients.shared(self.model, stage, variables)
+        weighting = stage_gradients.weighting_of(
+            self.config, self.data.tasks, bool(shared)
+        )
         extra = weighting.trainable_variables
         optimizer = stage_optimizer(
             self.config["training"],
@@ -265,76 +233,15 @@ class StageRunner:
             self.strategy,
             tasks,
             self.config["seed"],
-            self._grouped(stage, variables, weighting),
+            stage_gradients.grouped(
+                self.config, self.model, weighting, variables, shared
+            ),
             shards=choose_shards(self.model, self.strategy),
-            accumulate=self._accumulated(),
+            accumulate=stage_gradients.accumulated(
+                self.config, self.model, self.strategy.num_replicas_in_sync
+            ),
         )
         return checkpoints, trainer
-
-    def _accumulated(self) -> int:
-        """The number of batches of an update."""
-        steps = self.config["training"]["accumulate_steps"]
-        replicas = self.strategy.num_replicas_in_sync
-        if steps > 1 and replicas > 1 and self.model.sums_over_replicas:
-            raise ConfigError(
-                f"training.accumulate_steps must be 1 on {replicas} replicas "
-                "with a penalty of model.scheme on the whole batch "
-                f"(orthogonality_weight of asp), got {steps}"
-            )
-        return steps
-
-    def _shared(
-        self, stage: Stage, variables: Sequence[keras.Variable]
-    ) -> list[keras.Variable]:
-        """Variables that tasks of the stage share; none if it has one task."""
-        if len(stage.tasks) < 2:
-            return []
-        # Stacks of tasks, and parts of single tasks (decoders).
-        private = {id(v) for v in self.model.private_variables()}
-        return [v for v in variables if id(v) not in private]
-
-    def _loss_weighting(
-        self, stage: Stage, variables: Sequence[keras.Variable]
-    ) -> keras.layers.Layer:
-        # Without shared variables there is nothing to balance.
-        shares = bool(self._shared(stage, variables))
-        return weighting_of(self.config, self.data.tasks, shares)
-
-    def _grouped(
-        self,
-        stage: Stage,
-        variables: Sequence[keras.Variable],
-        weighting: keras.layers.Layer,
-    ) -> GroupedGradients | None:
-        """Computes gradients task by task, if the stage needs that."""
-        surgery = self.config["training"]["gradient_surgery"]
-        checks.one_of("training.gradient_surgery", surgery, SURGERIES)
-        shared = self._shared(stage, variables)
-        if not shared or (surgery == "none" and not weighting.adapts):
-            return None
-        if self.config["training"]["accumulate_steps"] > 1:
-            raise ConfigError(
-                "training.accumulate_steps must be 1 with gradients task by "
-                "task (gradient_surgery pcgrad, loss_weighting gradnorm), "
-                "which are computed one task after the other anyway, got "
-                f"{self.config['training']['accumulate_steps']}"
-            )
-        if precision.policy(self.config) == precision.FLOAT16:
-            raise ConfigError(
-                "training.mixed_precision 'mixed_float16' scales the loss, "
-                "which gradients task by task do not (gradient_surgery "
-                "pcgrad, loss_weighting gradnorm): take 'mixed_bfloat16'"
-            )
-        words = {id(v) for v in self.model.embedding_variables()}
-        return GroupedGradients(
-            self.model,
-            weighting,
-            [*variables, *weighting.trainable_variables],
-            shared,
-            [v for v in shared if id(v) not in words] or shared,
-            surgery,
-            self.config["seed"],
-        )
 
     def _variables(self, stage: Stage) -> list[keras.Variable]:
         """The variables that the stage trains."""

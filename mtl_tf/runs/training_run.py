@@ -28,6 +28,7 @@ from mtl_tf.runs import (
     run_results,
     run_weights,
     seals,
+    stage_gradients,
     stage_plan,
     stage_runner,
     systems,
@@ -147,7 +148,7 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     optimizer = config["training"]["optimizer"]
     rate = WarmupThen(optimizer["learning_rate"], optimizer["schedule"])
     make_optimizer(optimizer, rate)
-    stage_runner.weighting_of(config, tasks)
+    stage_gradients.weighting_of(config, tasks)
 
 
 def _train(

@@ -10,9 +10,14 @@ from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import translation_options
 from mtl_tf.models.multi_target import build_translation_model
-from mtl_tf.runs import building, systems, training_run, translating
+from mtl_tf.runs import (
+    building,
+    stage_gradients,
+    systems,
+    training_run,
+    translating,
+)
 from mtl_tf.runs.stage_plan import Stage
-from mtl_tf.runs.stage_runner import StageRunner
 from tests.system.toy_languages import make_config, write
 
 
@@ -109,13 +114,10 @@ def test_wrong_values_are_told_before_data_are_read(group, changes, message):
 def test_decoders_are_no_part_of_what_surgery_acts_on():
     sizes = {"de": 9, "fr": 9}
     options = {"embedding_dim": 4, "units": 4}
-    runner = StageRunner.__new__(StageRunner)
-    runner.model = build_translation_model(
-        options, 9, sizes, ["en-de", "en-fr"]
-    )
-    weights = runner.model.trainable_variables
+    model = build_translation_model(options, 9, sizes, ["en-de", "en-fr"])
+    weights = model.trainable_variables
     stage = Stage("joint", "", (0, 1), (0, 1), False, 1, 0, 0, 0.1)
-    shared = runner._shared(stage, weights)
-    encoder = runner.model.encoder.trainable_variables
+    shared = stage_gradients.shared(model, stage, weights)
+    encoder = model.encoder.trainable_variables
     assert {id(v) for v in shared} == {id(v) for v in encoder}
     assert len(shared) < len(weights)

@@ -47,10 +47,11 @@ def config(
     Raises:
         ConfigError: the config or a field does not exist.
     """
-    from mtl_tf.programs import config_argument, config_files
+    from mtl_tf.configs import changing
+    from mtl_tf.programs import config_files
 
     loaded = config_files.load(name)
-    config_argument.change(loaded, changes or {})
+    changing.change(loaded, changes or {})
     return loaded
 
 
@@ -110,11 +111,11 @@ def train(
 
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
-    from mtl_tf.configs import validation
+    from mtl_tf.configs import changing, validation
     from mtl_tf.core import task_types
     from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
-    from mtl_tf.programs import config_argument, console
+    from mtl_tf.programs import console
     from mtl_tf.runs import run_folders, set_by_hand, training_run
     from mtl_tf.tasks import given_rows, in_memory
     from mtl_tf.training import callbacks as called
@@ -136,7 +137,7 @@ def train(
             _check_one_run(plain)
             set_by_hand.check_used(
                 plain,
-                config_argument.changed(config),
+                changing.changed(config),
                 os.path.join(model_dir, "config.json"),
                 trains_alone=compare_single,
             )

@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mtl_tf.configs import choices, fields
+from mtl_tf.configs import changing
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import hint
 
 Settings = dict[str, Any]
 
@@ -88,14 +87,7 @@ def _values(text: str) -> list:
     try:
         return list(ast.literal_eval(f"[{text}]"))
     except (SyntaxError, ValueError):
-        return [_literal(value.strip()) for value in text.split(",")]
-
-
-def _literal(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (SyntaxError, ValueError):
-        return text
+        return [changing.literal(value.strip()) for value in text.split(",")]
 
 
 def cells(
@@ -149,31 +141,10 @@ def _cell(
     cell_config["seed"] = seed
     if fold is not None:
         cell_config["cross_validation"] = {"folds": folds, "fold": fold}
-    _drop_optimizer_options(cell_config, settings)
-    for field, value in settings.items():
-        _set(cell_config, field, value)
+    _change(cell_config, json.loads(json.dumps(settings)))
     run = f"seed={seed}" + ("" if fold is None else f",fold={fold}of{folds}")
     folder = f"cells/{setting_name(settings)}/{run}"
     return Cell(dict(settings), seed, fold, folder, cell_config)
-
-
-def _drop_optimizer_options(
-    config: dict[str, Any], settings: Mapping[str, Any]
-) -> None:
-    """Drops the options of the config's optimizer if a setting names another.
-
-    As on the command line; options in the settings can still be set.
-    """
-    optimizer = config.get("training", {}).get("optimizer", {})
-    former = optimizer.get("name")
-    name = settings.get("training.optimizer.name", former)
-    if name != former:
-        known = choices.optimizer_options(name)
-        optimizer["options"] = {
-            option: value
-            for option, value in known.items()
-            if f"training.optimizer.options.{option}" in settings
-        }
 
 
 def setting_name(settings: Settings) -> str:
@@ -188,50 +159,39 @@ def setting_name(settings: Settings) -> str:
     return f"{name[:100]}_{digest.hexdigest()}"
 
 
-def _set(config: dict[str, Any], field: str, value: Any) -> None:
+def _change(config: dict[str, Any], settings: Settings) -> None:
+    try:
+        singles = [
+            single
+            for field, value in settings.items()
+            for single in changing.single_fields(config, field, value)
+        ]
+        for field in singles:
+            _check_field(field)
+        changing.change(config, settings, new_options=True)
+    except ConfigError as error:
+        raise ConfigError(f"the grid: {error}")
+
+
+def _check_field(field: str) -> None:
+    """Refuses fields that cannot differ within a sweep."""
     if field in ("seed", "name") or field.split(".")[0] in (
         "sweep",
         "cross_validation",
     ):
         raise ConfigError(
-            f"the grid cannot hold {field}: give seeds and folds by themselves"
+            f"it cannot hold {field}: give seeds and folds by themselves"
         )
     group, _, option = field.rpartition(".")
     if group in _SEARCHES and option in _SEARCH:
         raise ConfigError(
-            f"the grid cannot hold {field}: it changes neither a training nor "
+            f"it cannot hold {field}: it changes neither a training nor "
             "its validation scores, which choose among settings; train one run "
             f"and try values with launch.evaluate --split=validation --{option}"
         )
     if field == "training.main_tasks":
         raise ConfigError(
-            f"the grid cannot hold {field}: they are the tasks whose "
+            f"it cannot hold {field}: they are the tasks whose "
             "validation scores choose among settings, so they must be the same "
             f"for all; take --config.{field}=..."
         )
-    fields.check_renamed(field)
-    elsewhere = fields.namesakes(field, config)
-    *parents, last = fields.names_of(field)
-    group: Any = config
-    for depth, name in enumerate(parents):
-        known = list(group)
-        group = group.get(name)
-        if not isinstance(group, dict):
-            raise ConfigError(
-                f"the grid's field {field}: the config has no group "
-                f"{'.'.join(parents[: depth + 1])}; "
-                f"{hint(name, known, elsewhere)}"
-            )
-    # A named choice has options that the config may leave out.
-    is_open = "name" in group or ".".join(parents) in fields.BY_TASK
-    if last not in group and not (last and is_open):
-        raise ConfigError(
-            f"the grid's field {field} is unknown; "
-            f"{hint(last, group, elsewhere)}"
-        )
-    old = group.get(last)
-    if isinstance(old, float) and type(value) is int:
-        value = float(value)
-    if isinstance(old, (list, tuple)) and isinstance(value, str):
-        value = [value]  # As on the command line.
-    group[last] = json.loads(json.dumps(value))

@@ -4,19 +4,17 @@
 and applies the overrides.
 """
 
-import ast
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from absl import flags
 from ml_collections import config_dict, config_flags
 
-from mtl_tf.configs import base, fields
+from mtl_tf.configs import base, changing, fields
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import hint
-from mtl_tf.programs import adapting, config_files
+from mtl_tf.programs import config_files
 
 HELP = (
     "the config: NAME of a shipped config (listed below), PATH.py of your own "
@@ -28,7 +26,6 @@ OVERRIDE_HELP = (
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
-_CHANGED = "_changed_by_hand"
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 
@@ -79,8 +76,9 @@ def define(
         config = base.default_config()
     else:
         config = config_files.load(specified)
+    argv = _spelled_out(argv, config)
     overrides = _overrides(argv)
-    messages = adapting.change_optimizer(config, overrides)
+    messages = changing.change_optimizer(config, overrides)
     argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
     with _override_errors():
         config_flags.DEFINE_config_dict(
@@ -92,66 +90,31 @@ def define(
     return argv
 
 
-def change(
-    config: config_dict.ConfigDict, changes: Mapping[str, Any]
+def _spelled_out(
+    argv: Sequence[str], config: config_dict.ConfigDict
 ) -> list[str]:
-    """Changes a config as command-line overrides do.
-
-    Args:
-        config: the config to change.
-        changes: values by full field name.
-
-    Returns:
-        Messages for the user, in sentences.
-
-    Raises:
-        ConfigError: the config has no such field, or a group of fields would
-            lose some.
-    """
-    if not isinstance(changes, Mapping):
-        raise ConfigError(
-            "changes must be a dict of values by field, such as "
-            f"{{'training.epochs': 3}}, got {changes!r:.60}"
-        )
-    messages = adapting.change_optimizer(config, changes)
-    for path, value in changes.items():
-        field = _field(config, path)
-        if isinstance(field, tuple) and isinstance(value, (list, tuple)):
-            value = tuple(adapting.chosen_tasks(path, value, field))
-        *parents, name = fields.names_of(path)
-        if not fields.is_open(path):
-            _check_group(path, field, value)
-        holder = _field(config, ".".join(parents)) if parents else config
-        with config.ignore_type(), config.unlocked():
-            holder[name] = _as_dict(value)
-    # An attribute of the object; those of a ConfigDict are its fields.
-    object.__setattr__(config, _CHANGED, (*changed(config), *changes))
-    return messages
+    """The command line with a dict for a group of fields as its fields."""
+    rest: list[str] = []
+    pending = list(argv)
+    while pending:
+        argument = pending.pop(0)
+        if argument == "--":
+            return [*rest, argument, *pending]
+        match = _OVERRIDE.fullmatch(argument)
+        if not match or not changing.is_group(config, match["path"]):
+            rest.append(argument)
+            continue
+        path, value = match["path"], match["value"]
+        if value is None:
+            value = pending.pop(0) if pending else ""
+        given = changing.literal(value)
+        for field, item in changing.single_fields(config, path, given).items():
+            rest.append(f"--config.{field}={_written(item)}")
+    return rest
 
 
-def changed(config: Any) -> tuple[str, ...]:
-    """The fields that `change` has changed in a config, not in its copies."""
-    return getattr(config, "__dict__", {}).get(_CHANGED, ())
-
-
-_GROUPS = (Mapping, config_dict.ConfigDict)
-
-
-def _check_group(path: str, field: Any, value: Any) -> None:
-    """Refuses only some of a group's fields, as they would replace it all."""
-    if not isinstance(field, config_dict.ConfigDict):
-        return
-    keys = list(value) if isinstance(value, _GROUPS) else []
-    if set(field) - set(keys):
-        name = keys[0] if keys else next(iter(field))
-        raise ConfigError(
-            f"{path} is a group of fields: change each by its whole name, such "
-            f"as {f'{path}.{name}'!r}"
-        )
-
-
-def _as_dict(value: Any) -> Any:
-    return config_dict.ConfigDict(value) if isinstance(value, dict) else value
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value)
 
 
 def _checked_overrides(
@@ -168,11 +131,11 @@ def _checked_overrides(
             rest.append(argument)
             continue
         path, value = match["path"], match["value"]
-        field = _field(config, path)
+        field = changing.field_of(config, path)
         if value is None and not isinstance(field, bool) and pending:
             value = pending.pop(0)
         if isinstance(field, tuple) and value is not None:
-            items = adapting.chosen_tasks(path, _items(path, value), field)
+            items = changing.chosen_tasks(path, _items(path, value), field)
             tuples.setdefault(path, []).extend(items)
         elif value is None or match[1]:
             rest.append(argument)
@@ -219,7 +182,7 @@ def _check_value(path: str, field: Any, value: str) -> None:
         except ValueError:
             raise ConfigError(f"config.{path} must be {noun}, got {value!r}")
     is_dict = isinstance(field, config_dict.ConfigDict)
-    if is_dict and not isinstance(_literal(value), dict):
+    if is_dict and not isinstance(changing.literal(value), dict):
         fields = ", ".join(sorted(field.keys()))
         raise ConfigError(
             f"config.{path} must be a dict such as \"{{'name': ...}}\", "
@@ -227,16 +190,9 @@ def _check_value(path: str, field: Any, value: str) -> None:
         )
 
 
-def _literal(value: str) -> Any:
-    try:
-        return ast.literal_eval(value)
-    except (SyntaxError, ValueError):
-        return value
-
-
 def _items(path: str, value: str) -> list:
     """Parses a tuple in Python's notation, or as `a,b`."""
-    literal = _literal(value.strip())
+    literal = changing.literal(value.strip())
     if isinstance(literal, (tuple, list)):
         return list(literal)
     if not isinstance(literal, str):
@@ -244,50 +200,7 @@ def _items(path: str, value: str) -> list:
     if literal[:1] in ("(", "[", "{"):
         raise ConfigError(f"config.{path}: {value!r} is not a Python literal")
     items = (item.strip() for item in literal.split(","))
-    return [_literal(item) for item in items if item]
-
-
-def _field(config: config_dict.ConfigDict, path: str) -> Any:
-    """The value of the field of an override; makes a task's field."""
-    value: Any = config
-    walked: list[str] = []
-    for name in fields.names_of(path):
-        parent = ".".join(["config", *walked])
-        if not isinstance(value, config_dict.ConfigDict):
-            raise ConfigError(f"--config.{path}: {parent} has no fields")
-        if name and name not in value and ".".join(walked) in fields.BY_TASK:
-            if "." in name:
-                raise ConfigError(
-                    f"--config.{path}: a task with a dot in its name can have "
-                    f"no field in {parent}; name it without"
-                )
-            # config_flags changes only fields that exist.
-            with config.unlocked():
-                value[name] = 1.0
-        if name not in value:
-            fields.check_renamed(path)
-            others = fields.namesakes(path, config)
-            raise ConfigError(_unknown_field(path, parent, name, value, others))
-        value = value[name]
-        walked.append(name)
-    return value
-
-
-def _unknown_field(
-    path: str,
-    parent: str,
-    name: str,
-    fields: config_dict.ConfigDict,
-    elsewhere: Sequence[str],
-) -> str:
-    message = f"unknown config field {path!r}: {parent} has no {name!r}; "
-    message += hint(name, fields.keys(), elsewhere)
-    if "name" in fields and parent != "config":
-        message += (
-            f" (options of another choice are given together: --{parent}="
-            f"\"{{'name': ..., '{name}': ...}}\")"
-        )
-    return message
+    return [changing.literal(item) for item in items if item]
 
 
 @contextlib.contextmanager

@@ -98,10 +98,10 @@ def test_folds_need_the_field():
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        ("training.l3", "training.l3 is unknown; did you mean 'l2'"),
-        ("trainin.l2", "has no group trainin; did you mean 'training.l2'"),
+        ("training.l3", "the grid: .*training has no 'l3'; did you mean 'l2'"),
+        ("trainin.l2", "has no 'trainin'; did you mean 'training.l2'"),
         ("training.units", "did you mean 'model.scheme.units'"),
-        ("training.l2.x", "has no group training.l2"),
+        ("training.l2.x", "training.l2 has no fields"),
         ("pipeline.schedule.name", "is called pipeline.mixing.name by now"),
         ("seed", "cannot hold seed"),
         ("evaluation.decoding.beam", "neither a training .* --split=val.*beam"),
@@ -128,7 +128,7 @@ def test_weights_of_tasks_that_the_config_does_not_name():
         {"a": 2.0, "en-de.2": 0.5},
         {"a": 2.0, "en-de.2": 3},
     ]
-    with pytest.raises(ConfigError, match="training.loss_weights. is unknown"):
+    with pytest.raises(ConfigError, match="loss_weights has no ''"):
         grids.cells(config, {"training.loss_weights.": [1.0]})
 
 
@@ -144,6 +144,41 @@ def test_another_optimizer_drops_the_options_of_the_configs():
     grid = {field: ["adam"], "training.optimizer.options.beta_1": [0.5]}
     (adam,) = grids.cells(config, grid)
     assert adam.config["training"]["optimizer"]["options"] == {"beta_1": 0.5}
+
+
+def test_fields_of_a_group_that_differ_together():
+    optimizer = {"name": "sgd", "learning_rate": 1.0, "lazy": True}
+    config = {**CONFIG, "training": {"optimizer": optimizer}}
+    adam, adagrad = grids.cells(
+        config,
+        grids.parse(
+            "training.optimizer={'name': 'adam', 'learning_rate': 1e-3},"
+            "{'name': 'adagrad'}"
+        ),
+    )
+    assert adam.config["training"]["optimizer"] == {
+        "name": "adam",
+        "learning_rate": 1e-3,
+        "lazy": True,
+        "options": {},
+    }
+    found = adagrad.config["training"]["optimizer"]
+    assert (found["name"], found["learning_rate"]) == ("adagrad", 1.0)
+    assert adam.folder != adagrad.folder
+    with pytest.raises(ConfigError, match="optimizer has no 'rate'"):
+        grids.cells(config, {"training.optimizer": [{"rate": 1.0}]})
+    with pytest.raises(ConfigError, match="cannot hold training.main_tasks"):
+        grids.cells(config, {"training": [{"main_tasks": ["a"]}]})
+
+
+def test_own_tasks_are_chosen_by_name():
+    own = [{"name": name, "files": {"train": f"{name}.csv"}} for name in "ab"]
+    cells = grids.cells(
+        {**CONFIG, "tasks": own}, grids.parse("tasks=('a',),('b','a')")
+    )
+    assert [c.config["tasks"] for c in cells] == [[own[0]], own[::-1]]
+    with pytest.raises(ConfigError, match="unknown task 'c'"):
+        grids.cells({**CONFIG, "tasks": own}, {"tasks": ["c"]})
 
 
 def test_folders_are_names_that_any_disk_takes():

@@ -180,12 +180,10 @@ def test_configs_are_changed_by_whole_names():
         mtl_tf.config("quickstart", {"training.epoch": 3})
     with pytest.raises(ConfigError, match="did you mean 'quickstart'"):
         mtl_tf.config("quikstart")
-    for given in ({"epochs": 3}, 3, {}):
-        with pytest.raises(ConfigError, match="training is a group of fields"):
-            mtl_tf.config("quickstart", {"training": given})
+    with pytest.raises(ConfigError, match="training must be a dict"):
+        mtl_tf.config("quickstart", {"training": 3})
     part = {"training.optimizer": {"learning_rate": 0.1}}
-    with pytest.raises(ConfigError, match="optimizer is a group of fields"):
-        mtl_tf.config("quickstart", part)
+    assert mtl_tf.config("quickstart", part).training.epochs > 0
     another = {"model.scheme": {"name": "nbow"}}
     assert mtl_tf.config("quickstart", another).model.scheme.name == "nbow"
     whole = {"training": config.training}

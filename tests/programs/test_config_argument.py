@@ -7,7 +7,7 @@ import pytest
 from absl import flags
 
 from launch import train
-from mtl_tf.configs import fdu_mtl_meta, fields, quickstart
+from mtl_tf.configs import changing, fdu_mtl_meta, fields, quickstart
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import config_argument, config_files, runner
 from tests.launch.helpers import execute
@@ -109,7 +109,7 @@ def test_groups_by_task_take_any_task(own, group, task, value):
     field = f"{group}.{task}"
     config = parse(f"--config={file}", f"--config.{field}={value}")
     changed = config_files.load(str(file))
-    config_argument.change(changed, {field: value})
+    changing.change(changed, {field: value})
     assert config.to_dict() == changed.to_dict()
     here = config
     for name in group.split("."):
@@ -117,13 +117,21 @@ def test_groups_by_task_take_any_task(own, group, task, value):
     assert here[task] == value
 
 
-def test_a_config_knows_what_was_changed_in_it():
-    config = config_files.load("quickstart")
-    assert config_argument.changed(config) == ()
-    config_argument.change(config, {"training.epochs": 3})
-    config_argument.change(config, {"seed": 3})
-    assert config_argument.changed(config) == ("training.epochs", "seed")
-    assert config_argument.changed(config.to_dict()) == ()
+def test_a_dict_for_a_group_changes_the_fields_that_it_names():
+    config = parse(
+        "--config=fdu_mtl_lstm",
+        "--config.training.optimizer={'name': 'adam', 'learning_rate': 0.01}",
+        "--config.training",
+        "{'patience': 7, 'optimizer': {'schedule': 'cosine'}}",
+        "--config.tasks=subj",
+    )
+    training = config.training
+    assert training.patience == 7 and training.epochs > 1
+    optimizer = training.optimizer
+    assert (optimizer.name, optimizer.learning_rate) == ("adam", 0.01)
+    assert optimizer.schedule == "cosine"
+    assert optimizer.options.to_dict() == {}
+    assert config.tasks == ("subj",)
 
 
 def test_value_in_the_next_argument():

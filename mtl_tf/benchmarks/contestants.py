@@ -15,6 +15,7 @@ from mtl_tf.benchmarks.reference_cells import MetaLSTMCell
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import Run
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
+from mtl_tf.training.exact_sparse import VariableOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.strategies import make_strategy
@@ -75,9 +76,13 @@ def adagrad(
     """Our Adagrad, with L2 on all but the embedding, for all contestants."""
     optimizer = make_optimizer({"name": "adagrad"}, _LEARNING_RATE)
     embedding_ids = {id(v) for v in embedding}
-    l2 = [0.0 if id(v) in embedding_ids else _L2 for v in variables]
     optimizer.configure(
-        variables, l2, [1.0] * len(variables), compiled=compiled
+        variables,
+        [
+            VariableOptions(l2=0.0 if id(v) in embedding_ids else _L2)
+            for v in variables
+        ],
+        compiled=compiled,
     )
     return optimizer
 
@@ -94,8 +99,7 @@ def without_l2(
     ) -> keras.optimizers.Optimizer:
         del embedding
         optimizer = make_optimizer({"name": name}, learning_rate)
-        none, all_ = [0.0] * len(variables), [1.0] * len(variables)
-        optimizer.configure(variables, none, all_, compiled=compiled)
+        optimizer.configure(variables, compiled=compiled)
         return optimizer
 
     return make

@@ -74,8 +74,7 @@ def _optimizer(
     variables: list[keras.Variable],
 ) -> keras.optimizers.Optimizer:
     optimizer = make_optimizer({"name": "adagrad"}, 0.1)
-    none = [0.0] * len(variables)
-    optimizer.configure(variables, none, [1.0] * len(variables))
+    optimizer.configure(variables)
     return optimizer
 
 

@@ -163,8 +163,7 @@ def _adam(
     optimizer = make_optimizer(
         {"name": "adam", "options": options}, _LEARNING_RATE
     )
-    none, all_ = [0.0] * len(variables), [1.0] * len(variables)
-    optimizer.configure(variables, none, all_, clip_norm=_CLIP_NORM)
+    optimizer.configure(variables, clip_norm=_CLIP_NORM)
     return optimizer
 
 

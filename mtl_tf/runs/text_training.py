@@ -18,6 +18,7 @@ from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
 from mtl_tf.core.random import generator
 from mtl_tf.training.checkpoints import Checkpoints
+from mtl_tf.training.exact_sparse import VariableOptions
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
@@ -81,20 +82,23 @@ class TextTraining:
         variables: Sequence[keras.Variable],
         name: str,
         options: dict[str, Any],
-        slices: Sequence[int] | None = None,
+        parts: Sequence[int] = (),
     ) -> keras.optimizers.Optimizer:
-        """Clips gradients at norm 1; the rate rises from 0 and falls to 0."""
+        """Clips gradients at norm 1; the rate rises from 0 and falls to 0.
+
+        Args:
+            variables: what it trains.
+            name, options: as in `training.optimizer`.
+            parts: of each variable, see `VariableOptions`; () for none.
+        """
         warmup = round(self.warmup * self.steps)
         optimizer = make_optimizer(
             {"name": name, "options": options},
             WarmupThen(self.learning_rate, "linear", warmup, self.steps),
         )
-        count = len(variables)
         optimizer.configure(
             variables,
-            [0.0] * count,
-            [1.0] * count,
-            slices=slices,
+            [VariableOptions(parts=count) for count in parts],
             clip_norm=1.0,
         )
         return optimizer

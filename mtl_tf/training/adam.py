@@ -17,12 +17,17 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
     def build(self, var_list: list[keras.Variable]) -> None:
         """Makes the moments, and the counts of slices."""
         super().build(var_list)
-        self._counts = [
-            self.add_variable([parts], initializer="zeros", name="count")
-            for parts in self.slices or ()
-            if parts
+        counted = [
+            index
+            for index, option in enumerate(self.options)
+            if option.parts and not option.novograd
         ]
-        counted = [n for n, parts in enumerate(self.slices or ()) if parts]
+        self._counts = [
+            self.add_variable(
+                [self.options[index].parts], initializer="zeros", name="count"
+            )
+            for index in counted
+        ]
         self._places = {index: n for n, index in enumerate(counted)}
 
     def update_dense(self, gradient, variable, learning_rate, index) -> None:

@@ -11,7 +11,8 @@ one task each. A step of other tasks leaves a slice, its moments and its step
 count unchanged, as in Algorithm 1 of Sun (2019).
 """
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import keras
@@ -26,65 +27,77 @@ from mtl_tf.training.sparse_gradients import (
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class VariableOptions:
+    """How an optimizer updates one variable.
+
+    Attributes:
+        l2: factor of the coupled L2 penalty. It is added to the gradient; for
+            a sparse gradient, only to its rows.
+        rate_factor: factor on the learning rate.
+        parts: the number of equal parts that its rows are divided into. A step
+            updates only the parts that the gradient names, as if each were a
+            variable. 0 updates the whole variable at every step.
+        novograd: whether `NovoGrad` updates it, in place of the optimizer.
+    """
+
+    l2: float = 0.0
+    rate_factor: float = 1.0
+    parts: int = 0
+    novograd: bool = False
+
+
 class ExactSparseMixin:
     """Sums repeated rows, then updates whole variables, slices or rows.
 
     Attributes set by `configure`:
-        slices: per variable, the number of equal parts that its rows are
-            divided into. A step updates only the parts that the gradient names,
-            as if each were a variable. 0 updates the whole variable at every
-            step.
-        l2: factor of the coupled L2 penalty per variable. It is added to the
-            gradient; for a sparse gradient, only to its rows.
-        rate_factors: factor on the learning rate per variable.
+        options: those of each variable; () for the defaults of all.
         clip_norm: maximum norm of the whole gradient, 0 for no limit.
         compiled: whether XLA compiles the update. It must then avoid operations
             that XLA lacks.
         ema_momentum: decay of the averages of the variables over the steps.
             They exist if `use_ema`, as in Keras.
-        novograd: by the index of a variable, what updates it in place of this
-            optimizer.
     """
 
-    slices: list[int] | None = None
+    options: Sequence[VariableOptions] = ()
     compiled = False
     clip_norm = 0.0
-    l2: list[float] | None = None
-    rate_factors: list[float] | None = None
-    novograd: Mapping[int, NovoGrad] = MappingProxyType({})
+    _novograd: Mapping[int, NovoGrad] = MappingProxyType({})
     _without_slots: frozenset[int] = frozenset()
 
     def configure(
         self,
-        variables: list[keras.Variable],
-        l2: list[float],
-        rate_factors: list[float],
-        slices: list[int] | None = None,
+        variables: Sequence[keras.Variable],
+        options: Sequence[VariableOptions] = (),
+        *,
         clip_norm: float = 0.0,
         compiled: bool = False,
         average: float = 0.0,
-        novograd: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         """Builds the slots for `variables` and sets the options of each.
 
         Args:
             variables: the trained variables.
-            l2, rate_factors, slices, clip_norm, compiled: see the class.
+            options: those of each variable; () for the defaults of all.
+            clip_norm, compiled: see the class.
             average: `ema_momentum`; 0 for no averages.
-            novograd: by the index of a variable that NovoGrad updates, the
-                number of its parts.
         """
-        slices = slices or [0] * len(variables)
-        self.slices = [
-            0 if n in novograd else parts for n, parts in enumerate(slices)
-        ]
+        self.options = tuple(options)
         self.use_ema, self.ema_momentum = average > 0, average
-        self._without_slots = frozenset(id(variables[n]) for n in novograd)
-        self.build(variables)
-        self.novograd = {n: NovoGrad(self, k) for n, k in novograd.items()}
-        self.l2, self.rate_factors = l2, rate_factors
+        replaced = {
+            n: option.parts
+            for n, option in enumerate(self.options)
+            if option.novograd
+        }
+        self._without_slots = frozenset(id(variables[n]) for n in replaced)
+        self.build(list(variables))
+        self._novograd = {n: NovoGrad(self, k) for n, k in replaced.items()}
         self.clip_norm = clip_norm
         self.compiled = compiled
+
+    def options_of(self, index: int) -> VariableOptions:
+        """The options of a variable."""
+        return self.options[index] if self.options else VariableOptions()
 
     def add_variable_from_reference(
         self, reference_variable, name=None, initializer="zeros"
@@ -130,14 +143,15 @@ class ExactSparseMixin:
     ) -> None:
         """Updates one variable from a gradient without repeated rows."""
         index = self._get_variable_index(variable)
-        if self.rate_factors and self.rate_factors[index] != 1.0:
-            learning_rate = learning_rate * self.rate_factors[index]
-        decay = self.l2[index] if self.l2 else 0.0
+        options = self.options_of(index)
+        if options.rate_factor != 1.0:
+            learning_rate = learning_rate * options.rate_factor
+        decay = options.l2
         if not isinstance(gradient, tf.IndexedSlices):
             if decay:
                 gradient = gradient + decay * variable
-            if index in self.novograd:
-                self.novograd[index].update(gradient, variable, learning_rate)
+            if index in self._novograd:
+                self._novograd[index].update(gradient, variable, learning_rate)
                 return
             self.update_dense(gradient, variable, learning_rate, index)
             return
@@ -147,10 +161,10 @@ class ExactSparseMixin:
             slices = tf.IndexedSlices(
                 slices.values + decay * used, slices.indices, gradient.shape
             )
-        if index in self.novograd:
-            self.novograd[index].update(slices, variable, learning_rate)
+        if index in self._novograd:
+            self._novograd[index].update(slices, variable, learning_rate)
             return
-        parts = self.slices[index] if self.slices else 0
+        parts = options.parts
         if parts > 1 and not self.rows_suffice():
             slices = whole_slices(slices, variable.shape[0] // parts)
         if parts > 1 or self.rows_suffice():

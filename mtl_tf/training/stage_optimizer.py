@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.training.exact_sparse import VariableOptions
 from mtl_tf.training.freezing import is_private
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.novograd import DEFAULT_RATE
@@ -59,32 +60,30 @@ def stage_optimizer(
     schedule = _schedule(config, learning_rate, total_steps)
     optimizer = make_optimizer(config, schedule)
     words = {id(v) for v in embedding}
-    is_word = [id(v) in words for v in variables]
-    decays = [
-        training["l2"] if training["l2_embeddings"] or not w else 0.0
-        for w in is_word
-    ]
     owned = {id(v): tasks if is_private(v) else 1 for v in private}
     shared = words - owned.keys()
     factors = _rate_factors(config, variables, words, shared, pretrained)
-    slices = [
-        # If lazy, each word vector is a slice that is updated alone.
-        v.shape[0] if w and config["lazy"] else owned.get(id(v), 0)
-        for v, w in zip(variables, is_word)
-    ]
+
+    def options(variable: keras.Variable, factor: float) -> VariableOptions:
+        is_word = id(variable) in words
+        has_l2 = training["l2_embeddings"] or not is_word
+        novograd = _is_wide(variable) and config["wide_name"] == _NOVOGRAD
+        parts = owned.get(id(variable), 0)
+        if is_word and config["lazy"] and not novograd:
+            parts = variable.shape[0]  # Each vector is updated alone.
+        return VariableOptions(
+            training["l2"] if has_l2 else 0.0, factor, parts, novograd
+        )
+
     optimizer.configure(
         [*variables, *extra],
-        decays + [0.0] * len(extra),
-        factors + [1.0] * len(extra),
-        slices + [tasks] * len(extra),
+        [
+            *(options(v, f) for v, f in zip(variables, factors)),
+            *(VariableOptions(parts=tasks) for _ in extra),
+        ],
         clip_norm=training["clip_norm"],
         compiled=compiles_whole_steps(),
         average=training["average"],
-        novograd={
-            n: owned.get(id(v), 1)
-            for n, v in enumerate(variables)
-            if _is_wide(v) and config["wide_name"] == _NOVOGRAD
-        },
     )
     if precision != FLOAT16:
         return optimizer

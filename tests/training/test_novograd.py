@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.training import optimizers
+from mtl_tf.training.exact_sparse import VariableOptions
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from tests.training.optimizer_fields import training_fields
 
@@ -49,8 +50,9 @@ def reference(steps=4):
 def made(name="adam"):
     variable = keras.Variable(table(), name="wide")
     optimizer = optimizers.make_optimizer({"name": name, "options": {}}, RATE)
-    # With slices, Adam counts the updates of each row.
-    optimizer.configure([variable], [0.0], [1.0], [ROWS], novograd={0: PARTS})
+    optimizer.configure(
+        [variable], [VariableOptions(parts=PARTS, novograd=True)]
+    )
     return variable, optimizer
 
 

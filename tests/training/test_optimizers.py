@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training import optimizers
+from mtl_tf.training.exact_sparse import VariableOptions
 
 STOCK = {
     "sgd": (keras.optimizers.SGD, 0.3, {}),
@@ -58,8 +59,8 @@ def dense_path(name, l2=0.0, words=WORDS):
 def sparse_path(name, l2=0.0, lazy=False, words=WORDS, factor=1.0):
     variable = keras.Variable(table())
     optimizer = ours(name)
-    slices = [len(table())] if lazy else [0]
-    optimizer.configure([variable], [l2], [factor], slices)
+    parts = len(table()) if lazy else 0
+    optimizer.configure([variable], [VariableOptions(l2, factor, parts)])
 
     @tf.function
     def update(row, slope):
@@ -86,7 +87,7 @@ def test_repeated_words_give_the_update_of_the_dense_gradient(name):
 def test_a_step_that_xla_compiles_gives_the_same_update(name):
     variable = keras.Variable(table())
     optimizer = ours(name)
-    optimizer.configure([variable], [0.01], [1.0], compiled=True)
+    optimizer.configure([variable], [VariableOptions(l2=0.01)], compiled=True)
 
     @tf.function(jit_compile=True)
     def update(row, slope):
@@ -126,7 +127,9 @@ def test_two_replicas_give_the_update_of_the_whole_batch(name, two_replicas):
         variable = keras.Variable(table())
         stack = keras.Variable(table(1)[:2])
         optimizer = ours(name)
-        optimizer.configure([variable, stack], [0, 0], [1, 1], [0, 2])
+        optimizer.configure(
+            [variable, stack], [VariableOptions(), VariableOptions(parts=2)]
+        )
 
     def replica(row, slope):
         with tf.GradientTape() as tape:
@@ -214,7 +217,9 @@ def test_a_slice_moves_as_if_its_task_were_alone(name, size):
     start = draw.normal(size=(3 * size, 4)).astype("f")
     variable, other = keras.Variable(start), keras.Variable(start[:1])
     optimizer = ours(name)
-    optimizer.configure([variable, other], [0.1, 0.0], [1.0, 1.0], [3, 0])
+    optimizer.configure(
+        [variable, other], [VariableOptions(l2=0.1, parts=3), VariableOptions()]
+    )
     gradients = {task: [] for task in range(3)}
     for tasks in STEPS:
         values = draw.normal(size=(len(tasks), 4)).astype("f")
@@ -259,7 +264,9 @@ def test_a_variable_of_one_task_counts_its_own_steps(name, sparse):
     start = table()
     variable, other = keras.Variable(start), keras.Variable(start)
     optimizer = ours(name)
-    optimizer.configure([variable, other], [0, 0], [1, 1], [1, 0])
+    optimizer.configure(
+        [variable, other], [VariableOptions(parts=1), VariableOptions()]
+    )
     own = []
     for step in range(6):
         gradients, variables = [tf.ones([6, 3])], [other]
@@ -285,7 +292,7 @@ def test_word_vectors_have_step_counts_of_their_own_if_lazy():
     """Else a word that comes late would be taken for one that was there."""
     start, variable = table(), keras.Variable(table())
     optimizer = ours("adam")
-    optimizer.configure([variable], [0], [1], [6])
+    optimizer.configure([variable], [VariableOptions(parts=6)])
     steps = ([5], [5], [5, 2], [0], [2])
     own = {row: [] for row in range(6)}
     for step, rows in enumerate(steps):
@@ -323,7 +330,7 @@ def test_rate_factor_scales_the_update():
 def test_clipping_uses_the_norm_of_the_summed_gradient():
     variable = keras.Variable(np.zeros((3, 1), "f"))
     optimizer = optimizers.make_optimizer({"name": "sgd"}, 1.0)
-    optimizer.configure([variable], [0], [1], clip_norm=5.0)
+    optimizer.configure([variable], clip_norm=5.0)
     values = tf.constant([[3.0], [3.0], [8.0]])
     rows = tf.constant([0, 0, 2])
     optimizer.apply([tf.IndexedSlices(values, rows, [3, 1])], [variable])

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training import learning_rates
+from mtl_tf.training.exact_sparse import VariableOptions
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.optimizers import make_optimizer
 from tests.training import toy
@@ -44,7 +45,9 @@ def test_an_optimizer_of_keras_moves_the_rows_of_a_steps_task_alone():
     optimizer = make_optimizer({"name": name, "options": {"beta_1": 0.5}}, 0.1)
     table = keras.Variable(np.ones([4, 2], "float32"))
     dense = keras.Variable(np.ones([2], "float32"))
-    optimizer.configure([table, dense], [0.0, 0.0], [1.0, 1.0], [2, 0])
+    optimizer.configure(
+        [table, dense], [VariableOptions(parts=2), VariableOptions()]
+    )
 
     def step(rows):
         values = tf.ones([len(rows), 2])
@@ -70,7 +73,10 @@ def test_its_weight_decay_leaves_the_rows_of_other_tasks():
     optimizer = make_optimizer(config, 0.1)
     table = keras.Variable(np.ones([4, 1], "float32"))
     dense = keras.Variable(np.ones([1], "float32"))
-    optimizer.configure([table, dense], [0.0, 0.0], [1.0, 0.5], [2, 0])
+    optimizer.configure(
+        [table, dense],
+        [VariableOptions(parts=2), VariableOptions(rate_factor=0.5)],
+    )
     slices = tf.IndexedSlices(tf.zeros([2, 1]), tf.constant([0, 1]), [4, 1])
     optimizer.apply([slices, tf.zeros([1])], [table, dense])
     np.testing.assert_allclose(table[:, 0], [0.9, 0.9, 1, 1], atol=1e-6)

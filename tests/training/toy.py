@@ -137,13 +137,8 @@ class Stage:
                 self.model.trainable_variables
                 + self.weights.trainable_variables
             )
-            n = len(variables)
             self.optimizer.configure(
-                variables,
-                [0] * n,
-                [1] * n,
-                clip_norm=clip_norm,
-                average=average,
+                variables, clip_norm=clip_norm, average=average
             )
             if precision == "mixed_float16":
                 self.optimizer = loss_scaled(self.optimizer, variables)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from absl import flags, logging
 
 from mtl_tf.core import checks, digests, files
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.core.names import RESERVED_TASKS
 from mtl_tf.programs import common_flags, runner
@@ -327,7 +328,7 @@ def _change(run: "Run", values: flags.FlagValues) -> dict[str, tuple]:
 
     if values.weights == "float32" or not values.score_split:
         return {}
-    directories = (values.data_dir, values.manual_dir)
+    directories = Directories(values.data_dir, values.manual_dir)
     try:
         return stored_weights.change_of_scores(
             run, values.weights, values.score_split, directories

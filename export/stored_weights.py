@@ -18,6 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.directories import Directories
 from mtl_tf.runs.clean_parts import CleanParts
 
 from .saved_model import WEIGHTS
@@ -164,7 +165,7 @@ def change_of_scores(
     run: "Run",
     form: str,
     split: str,
-    directories: tuple[str | None, str | None],
+    directories: Directories,
 ) -> dict[str, tuple[str, float, float]]:
     """A run's scores with its own weights and with those of an export.
 
@@ -174,7 +175,7 @@ def change_of_scores(
         run: the return value of `mtl_tf.load`.
         form: one of `saved_model.WEIGHTS`.
         split: the scored split of the tasks.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
 
     Returns:
         For each task its primary metric and both scores.

@@ -5,6 +5,7 @@ import sys
 from absl import flags
 
 from mtl_tf.core import terminal
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import common_flags, runner, streams
 
@@ -52,7 +53,7 @@ def main(values: flags.FlagValues) -> None:
         values.temperature,
         wishes,
         values.split,
-        (values.data_dir, values.manual_dir),
+        Directories(values.data_dir, values.manual_dir),
     )
     streams.write_json(values.output, calibrated)
     if values.output == "-":

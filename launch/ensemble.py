@@ -7,6 +7,7 @@ import sys
 from absl import flags
 
 from mtl_tf.core import files, terminal
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import common_flags, runner, streams
 
@@ -75,7 +76,7 @@ def main(values: flags.FlagValues) -> None:
     from mtl_tf.evaluation import folding
     from mtl_tf.experiments import compare, ensemble
 
-    directories = (values.data_dir, values.manual_dir)
+    directories = Directories(values.data_dir, values.manual_dir)
     saved = ("train", ensemble.VALIDATION) if values.save_probabilities else ()
     averaged = ensemble.ensemble(
         paths,

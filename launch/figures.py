@@ -4,6 +4,7 @@ from typing import Any
 
 from absl import flags
 
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures import drawing
 from mtl_tf.figures.drawing import (
@@ -235,7 +236,7 @@ def _figure(values: flags.FlagValues, runs: list[Named], page: Any) -> Any:
     if values.figure == LAYERS:
         return drawing.layers(runs, page)
     if values.figure == SOURCES:
-        directories = (values.data_dir, values.manual_dir)
+        directories = Directories(values.data_dir, values.manual_dir)
         return drawing.sources(
             runs, values.task, values.split, values.examples, directories, page
         )

@@ -7,6 +7,7 @@ from typing import Any
 from absl import flags, logging
 
 from mtl_tf.core import terminal
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.programs import common_flags, runner
 
@@ -109,7 +110,7 @@ def _show_tasks(values: flags.FlagValues) -> None:
         from mtl_tf.runs import task_preview
 
         # Before anything is printed: what is wrong stands alone.
-        directories = (values.data_dir, values.manual_dir)
+        directories = Directories(values.data_dir, values.manual_dir)
         previews = task_preview.previews(
             config, tasks, directories, values.show
         )

@@ -10,6 +10,7 @@ from absl import logging
 from mtl_tf.analysis import histories, kept_scores
 from mtl_tf.analysis.histories import History
 from mtl_tf.core import checks
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.evaluation import probabilities, scored_examples, task_types
 from mtl_tf.evaluation.mistakes import Mistake
@@ -98,7 +99,7 @@ def analyse(
     checks.not_negative_integer("examples", examples)
     paths = [path for model_dir in model_dirs for path in runs_of(model_dir)]
     seeds = _seeds(paths)
-    directories = (data_dir, manual_dir)
+    directories = Directories(data_dir, manual_dir)
     first = RunDirectory(paths[0]).read("results.json")
     split = split or first["split"]
     results = [_results(path, split, directories) for path in paths]
@@ -171,7 +172,7 @@ def _seeds(paths: Sequence[str]) -> list[int]:
     return seeds
 
 
-def _results(path: str, split: str, directories: tuple) -> dict[str, Any]:
+def _results(path: str, split: str, directories: Directories) -> dict[str, Any]:
     """The scores of what a run has kept of a split; scores it if need be."""
     noted = RunDirectory(path).read("results.json")
     for folder in run_folders(path):
@@ -206,7 +207,7 @@ def _inputs(
     predictions: Mapping[str, TaskPredictions],
     mistakes: Mapping[str, Sequence[Mistake]],
     split: str,
-    directories: tuple,
+    directories: Directories,
 ) -> dict[str, dict[int, Any]]:
     """What the examples of mistakes are read from, by task and number.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core.directories import DEFAULT_DIRECTORIES, Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import metrics, scored_examples, task_types
@@ -28,7 +29,7 @@ def calibrate(
     temperature: bool = True,
     thresholds: Mapping[str, Sequence[tuple[str, float]]] | None = None,
     split: str = "test",
-    directories: tuple[str | None, str | None] = (None, None),
+    directories: Directories = DEFAULT_DIRECTORIES,
 ) -> dict[str, Any]:
     """Fits a run's temperatures and thresholds anew, on validation examples.
 
@@ -41,7 +42,7 @@ def calibrate(
         thresholds: by task, labels and the lowest precision of each; 0 for the
             best F1.
         split: the split to score besides the validation split.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
 
     Returns:
         For each task "fitted", the fitted values, and "splits": for each split
@@ -106,7 +107,7 @@ class _Fit:
         temperature: whether to fit temperatures.
         wishes: the thresholds asked for, by task.
         split: the split to score besides the validation split.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
 
     Raises:
         ConfigError: a wish cannot be fulfilled.
@@ -118,7 +119,7 @@ class _Fit:
         temperature: bool,
         wishes: Mapping[str, Sequence[Wish]],
         split: str,
-        directories: tuple[str | None, str | None],
+        directories: Directories,
     ):
         self._run, self._directories = run, directories
         self._splits = list(dict.fromkeys(["validation", split]))
@@ -171,7 +172,7 @@ class _Fit:
 def _scores(
     run: Run,
     splits: list[str],
-    directories: tuple[str | None, str | None],
+    directories: Directories,
     clean: CleanParts,
     labels: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, dict[str, float]]]:

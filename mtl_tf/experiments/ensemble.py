@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from mtl_tf.core.directories import DEFAULT_DIRECTORIES, Directories
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import evaluator, scored_examples, significance
 from mtl_tf.evaluation.significance import System
@@ -113,7 +114,7 @@ def ensemble(
     split: str = "test",
     tasks: Sequence[str] = (),
     rounds: int = 0,
-    directories: tuple[str | None, str | None] = (None, None),
+    directories: Directories = DEFAULT_DIRECTORIES,
     more_splits: Sequence[str] = (),
 ) -> Ensemble:
     """Averages runs' probabilities for the examples of their tasks.
@@ -129,7 +130,7 @@ def ensemble(
         tasks: names of tasks; if empty, those of all runs.
         rounds: the rounds of a greedy choice of the members on the validation
             examples; 0 takes each run once.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
         more_splits: further splits to average.
 
     Raises:
@@ -186,7 +187,7 @@ def predictions_of(
     path: str,
     split: str,
     names: Sequence[str],
-    directories: tuple[str | None, str | None],
+    directories: Directories,
 ) -> System:
     """A run's predictions for a split; tasks that lack it are scored.
 
@@ -215,7 +216,7 @@ def save_probabilities(
     result: Ensemble,
     folder: str,
     splits: Sequence[str],
-    directories: tuple[str | None, str | None],
+    directories: Directories,
 ) -> list[str]:
     """Saves the mean probabilities, for `training.teachers` of other runs.
 
@@ -223,7 +224,7 @@ def save_probabilities(
         result: the ensemble, with these splits.
         folder: the folder that gets `TASK.npz` for each task.
         splits: the splits of the saved examples.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
 
     Returns:
         The paths of the files.

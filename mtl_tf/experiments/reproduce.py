@@ -12,6 +12,7 @@ import keras
 from absl import logging
 
 from mtl_tf.core import files, own_functions, renewal
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import (
     ConfigError,
     Interrupted,
@@ -295,7 +296,7 @@ def _link(path: str, targets: str) -> None:
 
 
 def _train(run: PlannedRun, settings: Settings) -> dict[str, Any]:
-    directories = (settings.data_dir, settings.manual_dir)
+    directories = Directories(settings.data_dir, settings.manual_dir)
     if run.row.column == published.BASELINE:
         # Each branch imports only what its own rows need.
         from mtl_tf.baselines import linear

@@ -13,6 +13,7 @@ from absl import logging
 
 from mtl_tf.configs import idle_fields, validation
 from mtl_tf.core import files, renewal
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import (
     ConfigError,
@@ -87,7 +88,7 @@ def sweep(
             dataclasses.replace(cell, config=validate(cell.config))
             for cell in todo
         ]
-    directories = (data_dir, manual_dir)
+    directories = Directories(data_dir, manual_dir)
     run = RunDirectory(model_dir)
     _check_used(todo, config, overridden, run)
     _check_options(todo, directories)
@@ -156,9 +157,7 @@ def _check_used(
     validation.check_used_by_some(runs)
 
 
-def _check_options(
-    todo: Sequence[Cell], directories: tuple[str | None, str | None]
-) -> None:
+def _check_options(todo: Sequence[Cell], directories: Directories) -> None:
     """Refuses options that are wrong in every cell that has them.
 
     In a product of several fields, some cells may be impossible. These fail
@@ -198,7 +197,7 @@ class _Worker:
     Attributes:
         run: the sweep's directory.
         cells: all cells.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
         strategy: the strategy's name.
         clean: the clean parts, if they are the same for all cells.
         retry: whether to train diverged cells again.
@@ -206,7 +205,7 @@ class _Worker:
 
     run: RunDirectory
     cells: Sequence[Cell]
-    directories: tuple[str | None, str | None]
+    directories: Directories
     strategy: str
     clean: CleanParts | None
     retry: bool

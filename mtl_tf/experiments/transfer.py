@@ -15,6 +15,7 @@ import keras
 from absl import logging
 
 from mtl_tf.core import checks, files, renewal
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
@@ -92,7 +93,7 @@ def transfer(
     _check(config)
     if control:
         checks.one_of("control", control, tuple(CONTROLS))
-    directories = (data_dir, manual_dir)
+    directories = Directories(data_dir, manual_dir)
     tasks = registry.resolve(config["tasks"], *directories)
     run_data.check_named_tasks(config["training"], tasks)
     names, target_names = _targets(tasks, targets)
@@ -232,7 +233,7 @@ class _Turns:
         config: the plain config.
         run: the directory of all runs.
         names: the tasks' names.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
         strategy: the strategy's name.
         clean: the clean parts of the group, read once for all runs.
         control: see `transfer`.
@@ -243,7 +244,7 @@ class _Turns:
         config: dict[str, Any],
         run: RunDirectory,
         names: Sequence[str],
-        directories: tuple[str | None, str | None],
+        directories: Directories,
         strategy: str,
         clean: CleanParts,
         control: str = "",

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.page import DEFAULT, Page
 
@@ -115,7 +116,7 @@ def sources(
     task: str | None,
     split: str,
     count: int,
-    directories: tuple[str | None, str | None],
+    directories: Directories,
     page: Page = DEFAULT,
 ) -> Any:
     """The figure of where the words of a run's answers come from."""

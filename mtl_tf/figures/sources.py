@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.runs import task_types
 from mtl_tf.runs.answering import Answerer
@@ -48,7 +49,7 @@ def of_tasks(
     task: str | None,
     split: str,
     count: int,
-    directories: tuple[str | None, str | None],
+    directories: Directories,
     label: str = "",
 ) -> list[TaskSources]:
     """Answers the first examples of a split of each task.

@@ -9,6 +9,7 @@ import numpy as np
 from absl import logging
 
 from mtl_tf.core import files
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.pipelines import buckets, encoding
@@ -141,14 +142,12 @@ def load(
     )
 
 
-def tasks_of(
-    config: Mapping[str, Any], directories: tuple[str | None, str | None]
-) -> list[Task]:
+def tasks_of(config: Mapping[str, Any], directories: Directories) -> list[Task]:
     """The tasks of a run's config, as the run trains on them.
 
     Args:
         config: the run's config.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
     """
     tasks = registry.resolve(
         config["tasks"], *directories, config["cross_validation"]

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from mtl_tf.core.directories import Directories
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import encoded_cache, own_files, run_data, systems
 from mtl_tf.runs.run_directory import RunDirectory
@@ -84,7 +85,7 @@ class TaskPreview:
 def previews(
     config: Mapping[str, Any],
     tasks: Sequence[Task],
-    directories: tuple[str | None, str | None],
+    directories: Directories,
     examples: int,
 ) -> list[TaskPreview]:
     """Encodes the splits of tasks as a training would, and describes them.
@@ -95,7 +96,7 @@ def previews(
     Args:
         config: a validated config.
         tasks: the tasks of the config's `tasks`.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
         examples: the number of examples to show for each task.
 
     Raises:

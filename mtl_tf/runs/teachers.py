@@ -19,6 +19,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import task_types as scoring
@@ -41,14 +42,14 @@ _BEGUN = "teachers.begun"
 def prepare(
     config: Mapping[str, Any],
     run: RunDirectory,
-    directories: tuple[str | None, str | None],
+    directories: Directories,
 ) -> None:
     """Saves the predictions of a run's teachers, unless they exist.
 
     Args:
         config: the run's config.
         run: its directory, which it has claimed.
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
 
     Raises:
         ConfigError: something is no teacher, or has other labels, or knows no

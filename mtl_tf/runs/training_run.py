@@ -12,6 +12,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files, renewal
+from mtl_tf.core.directories import Directories
 from mtl_tf.evaluation import tables
 from mtl_tf.models.protocol import (
     count_all_parameters,
@@ -55,14 +56,14 @@ class _Session:
     """The arguments of a training besides config and directory; see `train`.
 
     Attributes:
-        directories: `data_dir` and `manual_dir`.
+        directories: where data are.
         strategy: the distribution strategy.
         clean: the clean parts of the config's group.
         beside: adds to the scores of splits.
         callbacks: called during training.
     """
 
-    directories: tuple[str | None, str | None]
+    directories: Directories
     strategy: tf.distribute.Strategy
     clean: CleanParts
     beside: Beside | None
@@ -108,7 +109,7 @@ def train(
         Interrupted: a signal came; the state is saved.
     """
     config = own_files.absolute(json.loads(json.dumps(config)))
-    directories = (data_dir, manual_dir)
+    directories = Directories(data_dir, manual_dir)
     clean = clean or CleanParts.of_config(config, *directories)
     # First, as workers must connect before TensorFlow runs anything.
     chosen = make_strategy(strategy)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.quiet import quiet
@@ -54,7 +55,7 @@ class PreparedDataset:
         warnings: list[str],
     ):
         self.name = name
-        self._directories = (data_dir, manual_dir)
+        self._directories = Directories(data_dir, manual_dir)
         self._requests = requests
         self._warnings = warnings
 

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks, machine, random
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import mark, marks_of
 
 _INIT = {"name": "glorot", "range": 0.1, "seed": 0}
 
@@ -100,7 +101,7 @@ class StackedLayer(keras.layers.Layer):
             autocast=False,
         )
         # A stack belongs to tasks, so fine-tuning can train it alone.
-        weight.is_private = bool(stack)
+        mark(weight, is_private=bool(stack))
         return weight
 
     def _check_memory(self, name: str, shape: Sequence[int]) -> None:
@@ -157,7 +158,8 @@ class StackedLayer(keras.layers.Layer):
         Returns:
             `[G, ...]`, or the variable of a shared weight.
         """
-        return choose(weight, task) if weight.is_private else weight.value
+        is_private = marks_of(weight).is_private
+        return choose(weight, task) if is_private else weight.value
 
     def cast(self, x: tf.Tensor) -> tf.Tensor:
         """Casts a weight or input to the policy's compute dtype."""
@@ -183,16 +185,6 @@ def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
         `[G, ...]`.
     """
     return tf.gather(stack.value, task)
-
-
-def mark_labels(*weights: keras.Variable, axes: int = 1) -> None:
-    """Marks the last `axes` axes of weights as the labels of a task.
-
-    A head is as wide as its task with the most labels. With this mark, a run
-    that starts from another one can copy the part for a task's own labels.
-    """
-    for weight in weights:
-        weight.label_axes = axes
 
 
 def at_least_one_step(x: tf.Tensor, axis: int) -> tf.Tensor:

@@ -6,6 +6,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.convolution import ConvolutionBank
 from mtl_tf.layers.lstm import LSTM
@@ -137,7 +138,7 @@ class CharacterCNN(CharacterFeatures):
         self.bank.build((1, None, None, self.dimension))
         for weight in self.bank.weights:
             # The only "task" in the stack stands for all tasks.
-            weight.is_private = False
+            mark(weight, is_private=False)
 
     def words(self, embedded, mask, training):
         """See `CharacterFeatures.words`."""

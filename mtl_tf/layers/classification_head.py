@@ -7,11 +7,11 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers import distillation
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
-    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.task_dense import TaskDense
@@ -99,7 +99,7 @@ class ClassificationHead(StackedLayer):
     def build(self, input_shape, *_):
         """Makes the weights for `{"summary": [G, B, H]}`."""
         self.dense.build(input_shape["summary"])
-        mark_labels(self.dense.kernel, self.dense.bias)
+        mark(self.dense.kernel, self.dense.bias, label_axes=1)
         self.built = True
 
     def call(self, encoded, batch, training: bool = False):

@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers import crf_recursions as recursions
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
     choose,
-    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.crf_constraints import Constraints
@@ -153,8 +153,8 @@ class CRF(StackedLayer):
         self.transitions = self.add("transitions", size, size, stack=stack)
         self.start = self.add("start", size, stack=stack)
         self.end = self.add("end", size, stack=stack)
-        mark_labels(self.transitions, axes=2)
-        mark_labels(self.start, self.end)
+        mark(self.transitions, label_axes=2)
+        mark(self.start, self.end, label_axes=1)
         self.built = True
 
     def call(self, logits, mask=None, tags=None, task=None):

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers.base import StackedLayer
 
 
@@ -92,7 +93,7 @@ class Embedding(StackedLayer):
                 limit=self.init["range"],
             )
             # Stacked by task, like the stacked weights from `add`.
-            self.private_vectors.is_private = True
+            mark(self.private_vectors, is_private=True)
         self.built = True
 
     def set_vectors(self, vectors: np.ndarray) -> None:

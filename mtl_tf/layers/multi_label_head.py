@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers import distillation
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
-    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.task_dense import TaskDense
@@ -61,7 +61,7 @@ class MultiLabelHead(StackedLayer):
     def build(self, input_shape, *_):
         """Makes the weights for `{"summary": [G, B, H]}`."""
         self.dense.build(input_shape["summary"])
-        mark_labels(self.dense.kernel, self.dense.bias)
+        mark(self.dense.kernel, self.dense.bias, label_axes=1)
         self.built = True
 
     def call(self, encoded, batch):

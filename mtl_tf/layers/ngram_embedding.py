@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers.base import StackedLayer
 
 
@@ -91,8 +92,7 @@ class NgramEmbedding(StackedLayer):
             trainable=False,
             autocast=False,
         )
-        self.word_ngrams.is_private = False
-        self.word_ngrams.is_of_vocabulary = True
+        mark(self.word_ngrams, is_of_vocabulary=True)
         self.built = True
 
     def set_vectors(self, vectors: np.ndarray) -> None:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers import (
     backbone_dropout,
     encoder_adapters,
@@ -174,8 +175,11 @@ class PretrainedEncoder(StackedLayer):
             place = depth[id(weight)]
             frozen = self.frozen_layers and place <= self.frozen_layers
             weight.trainable = self._tuned and not frozen
-            weight.is_pretrained = True
-            weight.rate_factor = self.layer_decay ** (len(blocks) - place)
+            mark(
+                weight,
+                is_pretrained=True,
+                rate_factor=self.layer_decay ** (len(blocks) - place),
+            )
 
     def set_pretrained(self, backbone: keras.Model) -> None:
         """Copies the weights of a backbone with the same config.

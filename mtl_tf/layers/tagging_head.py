@@ -7,10 +7,10 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
-    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.crf import CRF
@@ -92,7 +92,7 @@ class TaggingHead(StackedLayer):
     def build(self, input_shape, *_):
         """Makes the weights for `{"sequence": [G, B, T, H]}`."""
         self.dense.build(input_shape["sequence"])
-        mark_labels(self.dense.kernel, self.dense.bias)
+        mark(self.dense.kernel, self.dense.bias, label_axes=1)
         if self.crf:
             self.crf.build()
         self.built = True

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.special_ids import OOV
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
 
@@ -127,11 +128,9 @@ class WideFeatures(StackedLayer):
             "private_vectors", self.tasks * size[0], size[1], limit=0.0
         )
         # Stacked by task, like the stacked weights from `add`.
-        self.private_vectors.is_private = True
+        mark(self.private_vectors, is_private=True)
         for weight in (self.vectors, self.private_vectors):
-            weight.is_by_word_id = True
-            # They have a separate learning rate.
-            weight.is_wide = True
+            mark(weight, is_by_word_id=True, is_wide=True)
         if self.idf:
             self.weights_of_ngrams = self.add_weight(
                 name="idf",
@@ -141,9 +140,12 @@ class WideFeatures(StackedLayer):
                 trainable=False,
                 autocast=False,
             )
-            self.weights_of_ngrams.is_by_word_id = True
-            self.weights_of_ngrams.is_parameter = False
-            self.weights_of_ngrams.is_count = True
+            mark(
+                self.weights_of_ngrams,
+                is_by_word_id=True,
+                is_parameter=False,
+                is_count=True,
+            )
         if self.beside_dropout.rate and self.choose_shares:
             self.shares = self.add_weight(
                 name="shares",
@@ -152,7 +154,7 @@ class WideFeatures(StackedLayer):
                 dtype="float32",
                 trainable=False,
             )
-            self.shares.is_private, self.shares.is_parameter = True, False
+            mark(self.shares, is_private=True, is_parameter=False)
         self.built = True
 
     def call(

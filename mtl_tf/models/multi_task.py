@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
@@ -287,11 +288,7 @@ class MultiTaskModel(HeadedModel):
 
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that are stacked by task."""
-        return [
-            v
-            for v in self.trainable_variables
-            if getattr(v, "is_private", False)
-        ]
+        return [v for v in self.trainable_variables if marks_of(v).is_private]
 
     def embedding_variables(self) -> list[keras.Variable]:
         """The trainable vectors of words, if trained, and of n-grams."""

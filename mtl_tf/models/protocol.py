@@ -8,6 +8,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core.weight_marks import marks_of
+
 #: A property of a batch's tasks that decides the graph. Tasks with equal keys
 #: share one trace.
 Key = str | int | None
@@ -187,7 +189,7 @@ def count_all_parameters(model: keras.Model) -> int:
     return sum(
         int(np.prod(v.shape))
         for v in model.weights
-        if "int" not in v.dtype and getattr(v, "is_parameter", True)
+        if "int" not in v.dtype and marks_of(v).is_parameter
     )
 
 

@@ -13,6 +13,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import recurrence
 from mtl_tf.models import components
 from mtl_tf.models.scheme import SharingScheme
@@ -214,8 +215,7 @@ def _check_gradients(scheme, tasks, inputs, run) -> None:
     _reach(variables, gradients(inputs))
     first = [part[:1] for part in inputs]
     for variable, gradient in zip(variables, gradients(first)):
-        is_private = getattr(variable, "is_private", False)
-        if not is_private or gradient is None:
+        if not marks_of(variable).is_private or gradient is None:
             continue
         assert variable.shape[0] == tasks, (
             f"{variable.path} belongs to tasks: its first axis must be "

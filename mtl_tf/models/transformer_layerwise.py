@@ -2,6 +2,7 @@
 
 import keras
 
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers.base import choose
 from mtl_tf.models.transformer import TransformerScheme
 
@@ -70,7 +71,7 @@ class LayerwiseExplicitScheme(TransformerScheme):
         self.cls = self.add("cls", self.tasks, size)
         # Not private, but a run that starts from another one copies them by
         # task name.
-        self.cls.rows_of_tasks = True
+        mark(self.cls, has_rows_of_tasks=True)
 
     def make_rows(self, task):
         """See `TransformerScheme`."""

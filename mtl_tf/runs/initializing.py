@@ -10,10 +10,11 @@ import numpy as np
 from absl import logging
 
 from mtl_tf.core.errors import RunError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.runs import run_data, seals, systems, text_training
 from mtl_tf.runs.run_directory import RunDirectory, no_weights
 from mtl_tf.training import freezing
-from mtl_tf.training.freezing import is_head, is_private, path_of
+from mtl_tf.training.freezing import is_head, path_of
 from mtl_tf.training.saved_weights import BestWeights
 
 
@@ -97,12 +98,12 @@ def initialize(
     vectors, and a decoder's output layer, the rows of words that both runs know
     are copied. For a stack (one slice per task), only the slices of tasks with
     the same name are copied; likewise for a shared weight that has
-    `rows_of_tasks`. A head's weights are copied label by label, by the labels'
-    names. So a task may have more or other labels than before, and the head may
-    be wider because of other tasks. Weights that belong to no single label are
-    only copied if all labels are the same, in the same order. What was learnt
-    from texts without tasks is copied to every slice. Frequencies of n-grams
-    are copied for those that the texts of the other run have.
+    `has_rows_of_tasks`. A head's weights are copied label by label, by the
+    labels' names. So a task may have more or other labels than before, and the
+    head may be wider because of other tasks. Weights that belong to no single
+    label are only copied if all labels are the same, in the same order. What
+    was learnt from texts without tasks is copied to every slice. Frequencies of
+    n-grams are copied for those that the texts of the other run have.
 
     Args:
         model: the model to fill; other weights stay.
@@ -175,7 +176,8 @@ def _take(
     if reason := _no_source(variable, source, names.words):
         return "", reason
     changed = _changed(source, names.labels) if is_head(variable) else set()
-    if is_private(variable) or getattr(variable, "rows_of_tasks", False):
+    marks = marks_of(variable)
+    if marks.is_private or marks.has_rows_of_tasks:
         return _take_tasks(variable, source, names, changed)
     path = path_of(variable)
     ours, theirs = _below(names.words, path), _below(source.words, path)
@@ -201,7 +203,7 @@ def _take_whole(
         return "", f"its shape is {shape}, there {value.shape}"
     if changed:
         return "", f"{' and '.join(sorted(changed))}: the labels differ"
-    if getattr(variable, "is_count", False):
+    if marks_of(variable).is_count:
         # What only this run's texts have is not in the other's counts.
         value = np.where(value > 0, value, variable.numpy())
     variable.assign(value)
@@ -275,11 +277,11 @@ def _no_source(
     words: Mapping[str, Sequence[str]],
 ) -> str:
     """Why the source has no weight for this one; "" if it has."""
-    if getattr(variable, "is_of_vocabulary", False):
+    if marks_of(variable).is_of_vocabulary:
         return "the vocabulary of this run says what it is"
     if path_of(variable) not in source.weights:
         return "the other run has no weight of this path"
-    if getattr(variable, "is_by_word_id", False) and words != source.words:
+    if marks_of(variable).is_by_word_id and words != source.words:
         return "its n-grams are of words' ids: the vocabularies differ"
     return ""
 
@@ -313,7 +315,7 @@ def _take_labels(
         taken += 1
         if len(common) < len(ours):
             parts.append(f", of {name} {len(common)} of {len(ours)} labels")
-        axes = variable.label_axes
+        axes = marks_of(variable).label_axes
         our_index = np.ix_(*[[ours.index(label) for label in common]] * axes)
         their_index = np.ix_(
             *[[theirs.index(label) for label in common]] * axes
@@ -335,7 +337,7 @@ def _differ_in_labels(
     variable: keras.Variable, value: np.ndarray, new: np.ndarray
 ) -> bool:
     """Whether slices differ at most in the axes of labels."""
-    axes = getattr(variable, "label_axes", 0)
+    axes = marks_of(variable).label_axes
     shapes = [part.shape[1 : part.ndim - axes] for part in (value, new)]
     return axes > 0 and value.ndim == new.ndim and shapes[0] == shapes[1]
 

@@ -6,16 +6,12 @@ from collections.abc import Callable, Sequence
 import keras
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 
 
 def path_of(variable: keras.Variable) -> str:
     """A weight's path inside the model, such as `scheme/forward/meta_bias`."""
     return variable.path.partition("/")[2]
-
-
-def is_private(variable: keras.Variable) -> bool:
-    """Whether the weight is a stack with one slice per task."""
-    return getattr(variable, "is_private", False)
 
 
 # In a translation model the encoder is the scheme and the decoders are the
@@ -68,9 +64,7 @@ def taken(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
     They may include the weights of a pretrained encoder that is not trained.
     """
     variables = [
-        v
-        for v in model.variables
-        if v.trainable or getattr(v, "is_pretrained", False)
+        v for v in model.variables if v.trainable or marks_of(v).is_pretrained
     ]
     return named(model, patterns, "training.initialize_only", variables)
 

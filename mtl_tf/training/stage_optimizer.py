@@ -7,8 +7,8 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.training.exact_sparse import VariableOptions
-from mtl_tf.training.freezing import is_private
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.novograd import DEFAULT_RATE
 from mtl_tf.training.optimizers import make_optimizer
@@ -60,14 +60,16 @@ def stage_optimizer(
     schedule = _schedule(config, learning_rate, total_steps)
     optimizer = make_optimizer(config, schedule)
     words = {id(v) for v in embedding}
-    owned = {id(v): tasks if is_private(v) else 1 for v in private}
+    owned = {id(v): tasks if marks_of(v).is_private else 1 for v in private}
     shared = words - owned.keys()
     factors = _rate_factors(config, variables, words, shared, pretrained)
 
     def options(variable: keras.Variable, factor: float) -> VariableOptions:
         is_word = id(variable) in words
         has_l2 = training["l2_embeddings"] or not is_word
-        novograd = _is_wide(variable) and config["wide_name"] == _NOVOGRAD
+        novograd = (
+            marks_of(variable).is_wide and config["wide_name"] == _NOVOGRAD
+        )
         parts = owned.get(id(variable), 0)
         if is_word and config["lazy"] and not novograd:
             parts = variable.shape[0]  # Each vector is updated alone.
@@ -88,11 +90,6 @@ def stage_optimizer(
     if precision != FLOAT16:
         return optimizer
     return loss_scaled(optimizer, [*variables, *extra])
-
-
-def _is_wide(variable: keras.Variable) -> bool:
-    """Whether a variable has the vectors of n-grams."""
-    return getattr(variable, "is_wide", False)
 
 
 def _rate_factors(
@@ -121,13 +118,13 @@ def _rate_factors(
     def rate(variable: keras.Variable) -> float:
         if id(variable) not in words:
             return config["learning_rate"]
-        if _is_wide(variable):
+        if marks_of(variable).is_wide:
             return of_wide
         return of_shared if id(variable) in shared else of_words
 
     # A pretrained encoder has lower rates in its lower layers.
     return [
-        rate(v) / config["learning_rate"] * getattr(v, "rate_factor", 1.0)
+        rate(v) / config["learning_rate"] * marks_of(v).rate_factor
         for v in variables
     ]
 

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers.gradient_reversal import reverse_gradient
 from mtl_tf.layers.orthogonality import orthogonality_penalty
 from mtl_tf.layers.ramp import check_ramp, ramp
@@ -198,7 +199,7 @@ def test_discriminator_as_a_layer():
             "correct": (2, 5),
         },
     )
-    assert not any(w.is_private for w in make_discriminator().weights)
+    assert not any(marks_of(w).is_private for w in make_discriminator().weights)
 
 
 def test_a_single_task_has_no_loss():

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers.character_features import CharacterCNN, CharacterLSTM
 from mtl_tf.layers.word_dropout import WordDropout
 from tests.layers.layer_testing import run_layer_test
@@ -41,7 +42,7 @@ def test_features(make, units, parameters):
         output_shapes=(2, 1, 2, units),
     )
     assert layer.units == units
-    assert not any(weight.is_private for weight in layer.weights)
+    assert not any(marks_of(weight).is_private for weight in layer.weights)
     found = layer(tf.constant(CHARACTERS)).numpy()
     assert not np.any(found[1, 0, 0])
     # Padding changes nothing, and neither do other words.

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import pooling
 from mtl_tf.layers.convolution import ConvolutionBank
 from tests.layers import convolution_reference as reference
@@ -144,7 +145,7 @@ def test_gradients_of_stacked_filters_are_slices():
         assert isinstance(gradient, tf.IndexedSlices)
         np.testing.assert_array_equal(gradient.indices, [1])
         assert np.all(np.isfinite(gradient.values))
-    assert all(v.is_private for v in bank.trainable_variables)
+    assert all(marks_of(v).is_private for v in bank.trainable_variables)
 
 
 def test_mixed_precision_computes_in_half():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.hyper_lstm import HyperLSTM
 from tests.layers.layer_testing import (
@@ -216,7 +217,7 @@ def test_as_a_layer():
 def test_only_stacked_weights_are_private():
     for tasks in (0, 3):
         layer = made(tasks=tasks)
-        assert {w.is_private for w in layer.weights} == {bool(tasks)}
+        assert {marks_of(w).is_private for w in layer.weights} == {bool(tasks)}
 
 
 def test_states_are_float32_under_a_mixed_policy():

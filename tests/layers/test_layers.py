@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import base
 from mtl_tf.layers.base import check_init
 from mtl_tf.layers.classification_head import ClassificationHead
@@ -63,7 +64,7 @@ def test_task_dense_that_is_shared():
         )
         expected = x @ layer.kernel + (layer.bias if bias else 0)
         np.testing.assert_allclose(layer(x, TASK), expected, atol=1e-5)
-        assert not any(weight.is_private for weight in layer.weights)
+        assert not any(marks_of(weight).is_private for weight in layer.weights)
 
 
 def test_embedding():
@@ -150,7 +151,10 @@ def test_private_embeddings_have_sparse_exact_gradients_of_their_task():
     np.testing.assert_array_equal(by_task[2, :, 0], [1, 0, 0, 2, 0, 0, 0])
     np.testing.assert_array_equal(by_task[0, :, 1], [0, 1, 1, 1, 0, 0, 0])
     assert not np.any(by_task[1])
-    assert layer.private_vectors.is_private and not layer.vectors.is_private
+    assert (
+        marks_of(layer.private_vectors).is_private
+        and not marks_of(layer.vectors).is_private
+    )
 
 
 @pytest.mark.parametrize("private", [5, 6, -1, 2.0])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import external_memory, recurrence, step_plan
 from tests.layers import memory_reference as reference
 from tests.layers.layer_testing import assert_gradient, weights_of
@@ -206,7 +207,7 @@ def test_a_batch_of_one_task_moves_its_slices_and_what_is_shared(model):
     x, mask = make_data(1)
     _, gradients = outputs_and_gradients(layer, x, mask, [1], ONES)
     for weight, gradient in zip(layer.trainable_variables, gradients[1:]):
-        if weight.is_private:
+        if marks_of(weight).is_private:
             touched = np.any(gradient, tuple(range(1, gradient.shape.rank)))
             np.testing.assert_array_equal(touched, [False, True, False])
         else:

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers.arc_ii import LocalGlobalLSTM
 from mtl_tf.layers.external_memory import ExternalMemory
 from mtl_tf.layers.me_lstm import MELSTM
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("without_jit")
 
 def owners(layer):
     """Names of the weights that are stacks of the tasks' own."""
-    return {w.name for w in layer.weights if w.is_private}
+    return {w.name for w in layer.weights if marks_of(w).is_private}
 
 
 def test_what_is_private_and_what_is_shared():
@@ -44,7 +45,9 @@ def test_what_is_private_and_what_is_shared():
         layer = made(model, align="mlp", tasks=tasks)
         assert owners(layer) == private, model
         for weight in layer.weights:
-            assert (weight.shape[0] == 7) == weight.is_private, weight.name
+            assert (weight.shape[0] == 7) == marks_of(weight).is_private, (
+                weight.name
+            )
 
 
 def _arguments():

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers.ngram_embedding import NgramEmbedding
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 
@@ -84,7 +85,7 @@ def test_as_every_layer():
         output_shapes=(2, 2, 9, D),
     )
     assert [v.name for v in layer.trainable_variables] == ["vectors"]
-    assert not any(weight.is_private for weight in layer.weights)
+    assert not any(marks_of(weight).is_private for weight in layer.weights)
     np.testing.assert_array_equal(layer.word_ngrams, TABLE)
 
 

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers.encoder_adapters import LORA_TARGETS
 from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
 from mtl_tf.layers.projected_attention import ProjectedAttention
@@ -85,7 +86,7 @@ def test_lower_layers_are_frozen_and_rates_decay(backbone):
     trained = [v.path for v in layer.trainable_variables]
     assert trained
     assert all("layer_1" in path or "layer_2" in path for path in trained)
-    rates = {v.path: v.rate_factor for v in layer.network.weights}
+    rates = {v.path: marks_of(v).rate_factor for v in layer.network.weights}
     of = {
         name: {r for p, r in rates.items() if name in p}
         for name in ("layer_2", "layer_1", "layer_0", "token_embedding")
@@ -198,7 +199,7 @@ def test_adapters_belong_to_tasks_and_start_as_nothing(backbone, kind):
     np.testing.assert_allclose(before, plain(tokens).numpy(), atol=1e-5)
     # Only the adapters are trained.
     assert len(layer.trainable_variables) == count
-    assert all(v.is_private for v in layer.trainable_variables)
+    assert all(marks_of(v).is_private for v in layer.trainable_variables)
     rng = np.random.default_rng(0)
     for weight in layer.trainable_variables:
         value = weight.numpy()
@@ -247,7 +248,7 @@ def test_shared_adapters_are_those_of_a_single_task(backbone, kind):
     )
     alone = made(backbone, trainable=False, tasks=1, **options)
     assert len(layer.trainable_variables) == count
-    assert not any(v.is_private for v in layer.trainable_variables)
+    assert not any(marks_of(v).is_private for v in layer.trainable_variables)
     rng = np.random.default_rng(0)
     for weight, own in zip(
         layer.trainable_variables, alone.trainable_variables, strict=True

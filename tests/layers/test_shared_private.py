@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.shared_private import (
     ParallelSharedPrivate,
@@ -192,7 +193,7 @@ def test_as_a_layer(kind):
         call={"training": True, "sequence": True},
     )
     private = {w.path for w in layer.private.weights}
-    assert private == {w.path for w in layer.weights if w.is_private}
+    assert private == {w.path for w in layer.weights if marks_of(w).is_private}
 
 
 def test_wrong_options():

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers.wide_features import WideFeatures
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 
@@ -145,7 +146,7 @@ def test_layer():
         output_shapes=(2, 2, D),
     )
     assert not np.any(make(4)(TOKENS, TASK, CHARACTERS))
-    assert [w.is_private for w in layer.weights] == [False, True]
+    assert [marks_of(w).is_private for w in layer.weights] == [False, True]
     with pytest.raises(ValueError, match="wide: n-grams of characters need"):
         layer(TOKENS, TASK)
 
@@ -154,7 +155,7 @@ def test_its_vectors_have_a_learning_rate_of_their_own():
     layer = WideFeatures(4, tasks=2, dimension=2)
     layer.build()
     assert len(layer.trainable_variables) == 2
-    assert all(weight.is_wide for weight in layer.trainable_variables)
+    assert all(marks_of(weight).is_wide for weight in layer.trainable_variables)
 
 
 def test_gradient():

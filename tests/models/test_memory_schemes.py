@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_parameters
@@ -160,12 +161,12 @@ def shared_only(name, draw_seed, steps=400):
     scheme = make_scheme({"name": name, **options}, tasks=2, init=init)
     scheme.build((None, None, None, 6))
     for weight in scheme.trainable_variables:
-        if weight.is_private:
+        if marks_of(weight).is_private:
             weight.assign(tf.repeat(weight[:1], 2, 0))
     learned = [
         weight
         for weight in scheme.trainable_variables
-        if not weight.is_private or weight.name.startswith("external")
+        if not marks_of(weight).is_private or weight.name.startswith("external")
     ]
     optimizer = keras.optimizers.Adam(0.03)
     optimizer.build(learned)

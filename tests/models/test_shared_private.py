@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_parameters
@@ -112,7 +113,7 @@ def test_hyper_lstm_is_private_or_shared():
     for sharing in ("private", "shared"):
         config = small("hyper_lstm", scheme=HYPER | {"sharing": sharing})
         scheme = build_model(config, 20, make_tasks(2, 2)).scheme
-        flags = {v.is_private for v in scheme.trainable_variables}
+        flags = {marks_of(v).is_private for v in scheme.trainable_variables}
         assert flags == {sharing == "private"}
 
 

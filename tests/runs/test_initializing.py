@@ -8,6 +8,7 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import RunError
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.runs import initializing, training_run
@@ -357,12 +358,13 @@ def test_weights_of_other_shapes_stay_and_it_is_told():
 class Stack:
     """A weight that `initializing` takes for a stack of tasks."""
 
-    is_private = trainable = True
+    trainable = True
     path = "model/embedding/private_vectors"
 
     def __init__(self, value):
         self.value = value
         self.shape = value.shape
+        mark(self, is_private=True)
 
     def numpy(self):
         return self.value.copy()

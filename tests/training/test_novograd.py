@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.training import optimizers
 from mtl_tf.training.exact_sparse import VariableOptions
 from mtl_tf.training.stage_optimizer import stage_optimizer
@@ -133,8 +134,8 @@ def test_only_vectors_of_ngrams_are_updated_so(rate, moved):
     weights = [keras.Variable(np.zeros([4, 1], "float32")) for _ in range(3)]
     wide = weights[1:]
     for weight in wide:
-        weight.is_wide = True
-    wide[1].is_private = True
+        mark(weight, is_wide=True)
+    mark(wide[1], is_private=True)
     optimizer = stage_optimizer(
         training, 0.1, 10, weights, wide, private=wide[1:], tasks=2
     )

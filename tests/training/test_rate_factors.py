@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 
+from mtl_tf.core.weight_marks import mark
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from tests.training.optimizer_fields import training_fields
 
@@ -16,7 +17,7 @@ def test_a_weight_with_a_factor_moves_by_that_fraction(steps, ratio, rate):
     """In the first of ten steps, with warm-ups in steps, and as a share."""
     training = training_fields(warmup_steps=steps, warmup_ratio=ratio)
     weights = [keras.Variable(np.zeros(2, "float32")) for _ in range(2)]
-    weights[1].rate_factor = 0.25
+    mark(weights[1], rate_factor=0.25)
     optimizer = stage_optimizer(training, 0.1, 10, weights, [])
     optimizer.apply([keras.ops.ones(2)] * 2, weights)
     moved = [weight.numpy()[0] for weight in weights]
@@ -35,7 +36,7 @@ def test_vectors_of_ngrams_have_their_own_rate(pretrained, own, expected):
     weights = [keras.Variable(np.zeros(2, "float32")) for _ in range(4)]
     vectors, wide = weights[1:], weights[2:]
     for weight in wide:
-        weight.is_wide = True
+        mark(weight, is_wide=True)
     optimizer = stage_optimizer(
         training,
         0.1,

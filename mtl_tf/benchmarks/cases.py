@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import contestants
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.crf import crf
 from mtl_tf.benchmarks.encoder import encoder

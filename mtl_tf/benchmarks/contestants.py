@@ -248,12 +248,34 @@ def keras_run(
         variables, [model.embedding.embeddings], compiled == "step"
     )
 
+    def losses(batch):
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(
+            batch["label"][0], model(batch, training=True)
+        )
+
+    return plain_run(losses, variables, optimizer, dataset, compiled)
+
+
+def plain_run(
+    losses: Callable[[Any], tf.Tensor],
+    variables: Sequence[keras.Variable],
+    optimizer: keras.optimizers.Optimizer,
+    dataset: tf.data.Dataset,
+    compiled: str = "",
+) -> Run:
+    """Training steps as they are written in plain TensorFlow.
+
+    Args:
+        losses: maps a batch to the losses of its examples.
+        variables: what is trained.
+        optimizer: configured for them.
+        dataset: the batches.
+        compiled: see `keras_run`.
+    """
+
     def gradients(batch):
         with tf.GradientTape() as tape:
-            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-                batch["label"][0], model(batch, training=True)
-            )
-            loss = tf.reduce_mean(losses)
+            loss = tf.reduce_mean(losses(batch))
         return loss, tape.gradient(loss, [v.value for v in variables])
 
     if compiled == "gradients":

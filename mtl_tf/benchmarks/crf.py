@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import contestants
 from mtl_tf.benchmarks.made_data import draw_words
 from mtl_tf.benchmarks.result_rows import Result, make_row, make_target
 from mtl_tf.benchmarks.sizes import Sizes

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import contestants
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.result_rows import (
     Result,

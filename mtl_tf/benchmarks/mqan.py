@@ -8,8 +8,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.benchmarks import contestants as contestants
-from mtl_tf.benchmarks import memory
+from mtl_tf.benchmarks import contestants, memory
 from mtl_tf.benchmarks.made_data import draw_words
 from mtl_tf.benchmarks.reference_question_model import KerasQuestionModel
 from mtl_tf.benchmarks.result_rows import (
@@ -178,20 +177,12 @@ def _trainer(model: QuestionAnsweringModel) -> Trainer:
 def _keras_steps(model: KerasQuestionModel, dataset: tf.data.Dataset) -> Run:
     variables = model.trainable_variables
     optimizer = _adam(variables)
-
-    @tf.function
-    def several(iterator, steps):
-        total = tf.constant(0.0)
-        for _ in tf.range(steps):
-            with tf.GradientTape() as tape:
-                loss = tf.reduce_mean(model(next(iterator), training=True))
-            gradients = tape.gradient(loss, [v.value for v in variables])
-            optimizer.apply(gradients, variables)
-            total += loss
-        return total
-
-    iterator = iter(dataset)
-    return lambda steps: float(several(iterator, tf.constant(steps)))
+    return contestants.plain_run(
+        lambda batch: model(batch, training=True),
+        variables,
+        optimizer,
+        dataset,
+    )
 
 
 def _answers(sizes: Sizes, model: keras.Model) -> Run:

@@ -6,9 +6,8 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import contestants, memory, timing
 from mtl_tf.benchmarks import made_data as data
-from mtl_tf.benchmarks import memory, timing
 from mtl_tf.benchmarks.result_rows import Result, make_target
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.training.strategies import make_strategy

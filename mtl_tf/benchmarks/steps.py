@@ -2,7 +2,7 @@
 
 from absl import logging
 
-from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import contestants
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.result_rows import (
     Result,

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import contestants
 from mtl_tf.benchmarks.reference_attention_cell import AttentionGRUCell
 from mtl_tf.benchmarks.result_rows import (
     Result,
@@ -102,20 +102,7 @@ def _run(
     """Training steps of a decoder."""
     variables = layer.trainable_variables
     optimizer = contestants.adagrad(variables, [layer.embedding.weights[0]])
-
-    @tf.function
-    def several(iterator, steps):
-        total = tf.constant(0.0)
-        for _ in tf.range(steps):
-            with tf.GradientTape() as tape:
-                loss = tf.reduce_mean(losses(next(iterator)))
-            gradients = tape.gradient(loss, [v.value for v in variables])
-            optimizer.apply(gradients, variables)
-            total += loss
-        return total
-
-    iterator = iter(dataset)
-    return lambda steps: float(several(iterator, tf.constant(steps)))
+    return contestants.plain_run(losses, variables, optimizer, dataset)
 
 
 class KerasDecoder(keras.Model):

@@ -82,7 +82,7 @@ def check(config: Mapping[str, Any]) -> None:
 
 def optimizer_options(name: str) -> dict[str, Any]:
     """The options of an optimizer with their defaults; {} if unknown."""
-    value = _assigned(_OPTIMIZERS, "_OPTIONS")
+    value = _assigned(_OPTIMIZERS, "OPTIONS")
     return ast.literal_eval(value).get(name, {}) if value else {}
 
 

@@ -116,7 +116,8 @@ OPTIMIZERS = {
     "adamw": AdamW,
     "adadelta": Adadelta,
 }
-_OPTIONS = {
+#: The options of each, with their defaults.
+OPTIONS = {
     "sgd": {"momentum": 0.0, "nesterov": False},
     "adagrad": {"initial_accumulator_value": 0.1, "epsilon": 1e-7},
     "adam": {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7},
@@ -162,7 +163,7 @@ def make_optimizer(
             config["name"], config.get("options") or {}, learning_rate
         )
     cls = look_up(config["name"], OPTIMIZERS, "optimizer")
-    known = _OPTIONS[config["name"]]
+    known = OPTIONS[config["name"]]
     options = dict(config.get("options") or {})
     for name, value in options.items():
         look_up(name, known, f"option of the optimizer {config['name']}")

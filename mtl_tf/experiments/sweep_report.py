@@ -119,8 +119,8 @@ def markdown(report: Mapping[str, Any]) -> str:
     selected = report["selected"]
     if selected:
         parts += [
-            f"## Selected: `{selected['name']}`",
-            f"Split `{selected['split']}`.",
+            f"## Selected: {_written(selected['settings'])}",
+            f"Split `{selected['split']}`, runs `cells/{selected['name']}`.",
             _scores(selected),
         ]
     failed = [
@@ -132,6 +132,12 @@ def markdown(report: Mapping[str, Any]) -> str:
     if failed:
         parts += ["## Failed", "\n".join(failed)]
     return "\n\n".join(parts) + "\n"
+
+
+def _written(settings: Mapping[str, Any]) -> str:
+    """Settings as a heading."""
+    written = [f"`{field}={value}`" for field, value in settings.items()]
+    return ", ".join(written) or "as configured"
 
 
 _MEANING = (

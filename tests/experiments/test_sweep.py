@@ -91,6 +91,7 @@ def test_validation_selects_and_tests_only_report(tmp_path, training):
     assert read(tmp_path / "sweep.json") == report
     page = (tmp_path / "sweep.md").read_text()
     assert "| **0.2**" in page and "80.50" in page
+    assert f"## Selected: `{RATES}=0.2`" in page
     # Test scores of what was not selected would tempt to select by them.
     assert "30.00" not in page and "20.00" in page
 

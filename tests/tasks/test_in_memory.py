@@ -246,9 +246,9 @@ def test_other_entries_stay_as_they_are(tmp_path):
             "task tea: data['train'] row 2 must be a dict, got 'text'",
         ),
         (
-            entry_of({"train": [{"text": "a", "label": float("nan")}]}),
+            entry_of({"train": [{"text": float("nan"), "label": 1}]}),
             DataError,
-            "row 0 'label' is missing or not finite: nan",
+            "row 0 'text' is missing or not finite: nan",
         ),
         (
             entry_of({"train": [{"text": b"\xff", "label": 1}]}),
@@ -264,6 +264,16 @@ def test_other_entries_stay_as_they_are(tmp_path):
             entry_of({"train": {"text": ["a", "b"], "label": ["x"]}}),
             DataError,
             "columns differ in length: {'text': 2, 'label': 1}",
+        ),
+        (
+            entry_of({"train": {"text": "ab", "label": [1, 2]}}),
+            ConfigError,
+            "the column 'text' must be a list or an array of values, got 'ab'",
+        ),
+        (
+            entry_of({"train": {"text": ["a"], "label": iter([1])}}),
+            ConfigError,
+            "the column 'label' must be a list or an array of values, got <",
         ),
         (
             entry_of({"train": pairs(ROWS)}, type="clasification"),
@@ -306,6 +316,6 @@ def test_rows_without_a_label_are_left_out_if_allowed(tmp_path, missing):
     given = entry_of(data, skip_missing=True)
     entry = to_files(given, str(tmp_path))
     assert read(entry) == [("a", "yes"), ("c", "no")]
-    if missing is None:
-        with pytest.raises(DataError, match="found null; `skip_missing=True`"):
-            read(entry | {"skip_missing": False})
+    entry = to_files(entry_of(data), str(tmp_path))
+    with pytest.raises(DataError, match="found null; `skip_missing=True`"):
+        read(entry)

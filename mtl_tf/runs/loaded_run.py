@@ -67,6 +67,10 @@ class Run:
         self.loaded: str | None = None
         self._readers: dict[str, encoding.TensorEncoder] = {}
 
+    def __repr__(self) -> str:
+        tasks = ", ".join(f"{t['name']} ({t['type']})" for t in self.tasks)
+        return f"<run {self.directory.path}: {tasks}>"
+
     @property
     def results(self) -> dict[str, Any]:
         """The contents of `results.json`.
@@ -103,7 +107,11 @@ class Run:
 
         Returns:
             The directory of the loaded weights.
+
+        Raises:
+            ConfigError: the run has no such task.
         """
+        self.task_index(task)
         folder = run_weights.folder_for(self.directory, self.weights, task)
         if folder != self.loaded:
             training = self.config["training"]
@@ -156,8 +164,12 @@ class Run:
             return []
         predictions = task_types.of(described["type"])
         columns = labelled_data.trained_columns(self.config, described)
-        named = (predictions.named(described, x, columns) for x in examples)
-        fields = [predictions.fields_of(described, value) for value in named]
+
+        def parse(example: Any) -> dict[str, Any]:
+            named = predictions.named(described, example, columns)
+            return predictions.fields_of(described, named)
+
+        fields = given_examples.parsed(examples, parse)
         self.weights_for(task)
         return predictions.predict(self, described, fields, batch_size)
 
@@ -190,10 +202,11 @@ class Run:
         described = self.tasks[self.task_index(task)]
         scorer = task_types.given_texts_of(described)
         columns = labelled_data.given_columns(self.config, described)
-        listed = [
-            scorer.fields_of(described, scorer.named(example, columns))
-            for example in given_examples.listed(examples)
-        ]
+
+        def parse(example: Any) -> dict[str, str]:
+            return scorer.fields_of(described, scorer.named(example, columns))
+
+        listed = given_examples.parsed(given_examples.listed(examples), parse)
         if not listed:
             return []
         self.weights_for(task)

@@ -61,6 +61,22 @@ def test_examples_that_are_none(run, given, message):
         run.predict("plain", given)
 
 
+def test_the_wrong_one_of_many_examples_is_named(run):
+    message = r"^examples\[2\]: the task plain .* got \{'text': nan\}"
+    with pytest.raises(TypeError, match=message):
+        run.predict("plain", ["yes", "no", {"text": float("nan")}])
+
+
+def test_a_run_shows_its_folder_and_its_tasks(run, toy_run):
+    assert repr(run).startswith(f"<run {toy_run}: ")
+    assert "mirror (classification)" in repr(run)
+
+
+def test_weights_of_a_task_that_is_not_there(run):
+    with pytest.raises(ConfigError, match="unknown task 'plan'.* 'plain'"):
+        run.weights_for("plan")
+
+
 class Frame:
     """What a DataFrame of pandas has; going through it gives its columns."""
 

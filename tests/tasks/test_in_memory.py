@@ -171,6 +171,13 @@ def test_messages_name_what_was_given(fields, rows, message, tmp_path):
     assert "jsonl" not in found
 
 
+def test_sentences_without_any_token(tmp_path):
+    rows = [{"tokens": [], "tags": []}] * 20
+    entry = entry_of({"train": rows}, type="tagging")
+    with pytest.raises(ConfigError, match="^task tea: no sentence has a token"):
+        registry.resolve([to_files(entry, str(tmp_path))])
+
+
 def test_warnings_name_what_was_given(tmp_path, caplog):
     rows = ROWS * 60 + [{"text": " ", "label": "noo"}]
     entry = to_files(entry_of({"train": rows}), str(tmp_path / "given"))

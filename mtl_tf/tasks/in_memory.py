@@ -72,7 +72,7 @@ def to_files(entry: Any, folder: str) -> Any:
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         paths[split] = given_rows.file_of(folder, name, split, digest)
         if not os.path.exists(paths[split]):
-            os.makedirs(os.path.dirname(paths[split]), exist_ok=True)
+            files.make_directory(os.path.dirname(paths[split]))
             files.write_text(paths[split], text)
     other_fields = {key: value for key, value in entry.items() if key != FIELD}
     return {**other_fields, "files": paths}

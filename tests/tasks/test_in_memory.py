@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.given_rows import named
 from mtl_tf.tasks.in_memory import paths_of, to_files
@@ -313,6 +313,12 @@ def test_what_is_wrong_is_named_and_nothing_is_written(
         to_files(entry, str(tmp_path))
     assert message in str(raised.value)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_run_directory_that_is_a_file(tmp_path):
+    (tmp_path / "run").touch()
+    with pytest.raises(RunError, match="cannot make the directory .*run/given"):
+        to_files(entry_of({"train": ROWS}), str(tmp_path / "run" / "given"))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])

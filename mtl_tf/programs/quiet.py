@@ -12,7 +12,8 @@ from mtl_tf.core import standard_error
 
 _PACKAGE = "mtl_tf"
 _PLAIN = re.compile(
-    r"calls to <(?:function|bound method) ([\w.]+) (?:at 0x|of)"
+    r"calls to <(?:function|bound method) "
+    r"([\w.]+?)(?:\.<locals>\S*)? (?:at 0x|of )"
 )
 
 

@@ -171,6 +171,13 @@ def test_messages_name_what_was_given(fields, rows, message, tmp_path):
     assert "jsonl" not in found
 
 
+def test_a_wrong_name_is_told_without_the_examples(tmp_path):
+    entry = entry_of({"train": pd.DataFrame(ROWS)}, name="a/b", type="tagging")
+    message = r"got 'a/b', in \{'name': 'a/b', 'type': 'tagging'\}$"
+    with pytest.raises(ConfigError, match=message):
+        to_files(entry, str(tmp_path))
+
+
 def test_sentences_without_any_token(tmp_path):
     rows = [{"tokens": [], "tags": []}] * 20
     entry = entry_of({"train": rows}, type="tagging")

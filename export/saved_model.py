@@ -60,6 +60,12 @@ def export(
             weights is unknown, or the run was loaded with its last weights.
     """
     check(run, export_dir, version, weights)
+    if not run.directory.has("results.json"):
+        logging.warning(
+            "The training in %s has not come to its end: its best weights so "
+            "far are exported.",
+            run.directory.path,
+        )
     with files.hidden_directory(_path(export_dir, version)) as directory:
         _write(run, directory, weights)
         return _published(directory, export_dir, version)
@@ -300,12 +306,6 @@ def main(values: flags.FlagValues) -> None:
     from mtl_tf.training.signals import sigterm_raises
 
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
-    if not run.directory.has("results.json"):
-        logging.warning(
-            "The training in %s has not come to its end: its best weights so "
-            "far are exported.",
-            values.model_dir,
-        )
     with sigterm_raises("stopped before the export was complete"):
         # Before writing anything, as a flag may be wrong.
         check(run, values.export_dir, values.version, values.weights)

@@ -31,7 +31,8 @@ __all__ = [
 
 
 def config(
-    name: str = "starter", changes: Mapping[str, Any] | None = None
+    name: str | os.PathLike[str] = "starter",
+    changes: Mapping[str, Any] | None = None,
 ) -> "config_dict.ConfigDict":
     """Loads a config by name, with changes, as `--config` does.
 
@@ -50,7 +51,7 @@ def config(
     from mtl_tf.configs import changing
     from mtl_tf.programs import config_files
 
-    loaded = config_files.load(name)
+    loaded = config_files.load(os.fspath(name))
     changing.change(loaded, changes or {})
     return loaded
 
@@ -274,7 +275,7 @@ def analyse(
     paths = [
         os.fspath(item)
         if isinstance(item, (str, os.PathLike))
-        else item.directory.path
+        else _loaded(item).directory.path
         for item in runs
     ]
     if not paths:
@@ -365,4 +366,11 @@ def _check_one_run(config: Mapping[str, Any]) -> None:
 
 
 def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":
-    return load(run) if isinstance(run, (str, os.PathLike)) else run
+    if isinstance(run, (str, os.PathLike)):
+        return load(run)
+    if not hasattr(run, "directory"):
+        raise TypeError(
+            "run must be what mtl_tf.load returns, or its directory, got "
+            f"{run!r:.60}"
+        )
+    return run

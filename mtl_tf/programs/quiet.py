@@ -11,7 +11,10 @@ import sys
 from mtl_tf.core import standard_error
 
 _PACKAGE = "mtl_tf"
-_PLAIN = re.compile(r"calls to <function ([\w.]+) at 0x")
+_PLAIN = re.compile(
+    r"calls to <(?:function|bound method) "
+    r"([\w.]+?)(?:\.<locals>\S*)? (?:at 0x|of )"
+)
 
 
 def lower_log_level() -> None:

@@ -1,6 +1,6 @@
 """Reads examples that a caller gives for prediction, in any form."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,27 @@ def listed(examples: Any) -> list[Any]:
             f"{type(examples).__name__}"
         )
     return [_plain(example) for example in examples]
+
+
+def parsed(
+    examples: Iterable[Any], parse: Callable[[Any], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The fields of each example.
+
+    Args:
+        examples: the return value of `listed`.
+        parse: turns one of them into fields.
+
+    Raises:
+        TypeError: one is no example; the message says which, counted from 0.
+    """
+    fields = []
+    for number, example in enumerate(examples):
+        try:
+            fields.append(parse(example))
+        except TypeError as error:
+            raise TypeError(f"examples[{number}]: {error}") from error
+    return fields
 
 
 def _plain(value: Any) -> Any:

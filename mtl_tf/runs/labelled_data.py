@@ -18,7 +18,7 @@ from mtl_tf.runs.predicting_run import PredictingRun
 from mtl_tf.runs.scored_split import task_predictions
 from mtl_tf.tasks import given_rows, in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
-from mtl_tf.tasks.features import inputs
+from mtl_tf.tasks.features import inputs, targets
 
 
 def evaluate(
@@ -166,7 +166,9 @@ def _read_rows(
         if isinstance(column, str)
     }
     asked = {**entry, "type": task["type"], "columns": columns}
-    lines = list(in_memory.lines(name, data, asked))
+    features = types_of_tasks.of(task["type"]).features(task["labels"], task)
+    names = [feature.name for feature in targets(features)]
+    lines = list(in_memory.lines(name, data, asked, names))
     if not lines:
         raise ConfigError(f"{name} has no examples")
     first = json.loads(lines[0])

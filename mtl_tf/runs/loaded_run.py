@@ -1,6 +1,7 @@
 """A trained run: what `mtl_tf.load(run_directory)` returns."""
 
 import dataclasses
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -65,7 +66,14 @@ class Run:
         self.model = predictor.model
         self.weights = weights
         self.loaded: str | None = None
+        # Tasks may have weights of their own, of which the model has one set
+        # at a time: another thread must not change them amid a prediction.
+        self._in_use = threading.RLock()
         self._readers: dict[str, encoding.TensorEncoder] = {}
+
+    def __repr__(self) -> str:
+        tasks = ", ".join(f"{t['name']} ({t['type']})" for t in self.tasks)
+        return f"<run {self.directory.path}: {tasks}>"
 
     @property
     def results(self) -> dict[str, Any]:
@@ -103,7 +111,11 @@ class Run:
 
         Returns:
             The directory of the loaded weights.
+
+        Raises:
+            ConfigError: the run has no such task.
         """
+        self.task_index(task)
         folder = run_weights.folder_for(self.directory, self.weights, task)
         if folder != self.loaded:
             training = self.config["training"]
@@ -143,6 +155,8 @@ class Run:
             ConfigError: an unknown task, or a batch size below 1.
             TypeError: `examples` is no collection of examples of the task.
 
+        Several threads may call it at once; they take turns.
+
         Example:
             ```python
             label = run.predict("books", ["a dull one"])[0]["label"]
@@ -156,10 +170,15 @@ class Run:
             return []
         predictions = task_types.of(described["type"])
         columns = labelled_data.trained_columns(self.config, described)
-        named = (predictions.named(described, x, columns) for x in examples)
-        fields = [predictions.fields_of(described, value) for value in named]
-        self.weights_for(task)
-        return predictions.predict(self, described, fields, batch_size)
+
+        def parse(example: Any) -> dict[str, Any]:
+            named = predictions.named(described, example, columns)
+            return predictions.fields_of(described, named)
+
+        fields = given_examples.parsed(examples, parse)
+        with self._in_use:
+            self.weights_for(task)
+            return predictions.predict(self, described, fields, batch_size)
 
     def score(self, task: str, examples: Iterable[Any]) -> list[dict[str, Any]]:
         """Scores given texts by how likely the model is to write them.
@@ -190,14 +209,16 @@ class Run:
         described = self.tasks[self.task_index(task)]
         scorer = task_types.given_texts_of(described)
         columns = labelled_data.given_columns(self.config, described)
-        listed = [
-            scorer.fields_of(described, scorer.named(example, columns))
-            for example in given_examples.listed(examples)
-        ]
+
+        def parse(example: Any) -> dict[str, str]:
+            return scorer.fields_of(described, scorer.named(example, columns))
+
+        listed = given_examples.parsed(given_examples.listed(examples), parse)
         if not listed:
             return []
-        self.weights_for(task)
-        return scorer.predict(self, described, listed)
+        with self._in_use:
+            self.weights_for(task)
+            return scorer.predict(self, described, listed)
 
     def forward(
         self,
@@ -335,21 +356,24 @@ class Run:
     def _score(
         self, task: Task, split: str, clean: CleanParts
     ) -> TaskPredictions:
-        self.weights_for(task.name)
         predictions, index = (
             task_types.of(task.type),
             self.task_index(task.name),
         )
-        scored = score(
-            self.predictor,
-            run_data.encode_split(task, split, self.encoder),
-            self.tasks[index],
-            index,
-            self.config["evaluation"]["batch_size"],
-            predictions.targets(task, split),
-            predictions.inputs(task, split) if self.predictor.decoder else (),
-            **clean.about(task, split),
-        )
+        with self._in_use:
+            self.weights_for(task.name)
+            scored = score(
+                self.predictor,
+                run_data.encode_split(task, split, self.encoder),
+                self.tasks[index],
+                index,
+                self.config["evaluation"]["batch_size"],
+                predictions.targets(task, split),
+                predictions.inputs(task, split)
+                if self.predictor.decoder
+                else (),
+                **clean.about(task, split),
+            )
         variants = predictions.variants(
             self, task.name, scored.predictions, scored.labels
         )

@@ -337,8 +337,30 @@ class RunDirectory:
 def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:
     return "\n".join(
         f"  {name}: {_text_of(before)} there, {_text_of(after)} asked for"
-        for name, (before, after) in changes.items()
+        for field, pair in changes.items()
+        for name, before, after in _parts(field, *pair)
     )
+
+
+def _parts(
+    name: str, before: Any, after: Any
+) -> Iterator[tuple[str, Any, Any]]:
+    """A changed field; of entries in a list only the fields that differ."""
+    entries: list[tuple[int, Any, Any]] = []
+    are_lists = isinstance(before, list) and isinstance(after, list)
+    if are_lists and len(before) == len(after):
+        pairs = enumerate(zip(before, after))
+        entries = [(n, a, b) for n, (a, b) in pairs if a != b]
+    if not all(isinstance(e, Mapping) for _, *pair in entries for e in pair):
+        entries = []
+    if not entries:
+        yield name, before, after
+    for number, *pair in entries:
+        old, new = map(flatten, pair)
+        for key in dict.fromkeys([*old, *new]):
+            values = old.get(key, _ABSENT), new.get(key, _ABSENT)
+            if values[0] != values[1]:
+                yield f"{name}[{number}].{key}", *values
 
 
 def _text_of(value: Any) -> str:

@@ -171,8 +171,10 @@ def name_of(entry: Mapping[str, Any]) -> str:
             f"{len(name)}: {name[:40]!r}..."
         )
     if not isinstance(name, str) or not _NAME.fullmatch(name):
+        # Examples in memory would fill the screen.
+        shown = {k: v for k, v in entry.items() if k != "data"}
         raise ConfigError(
             "a task's name must start with a letter or a digit and hold only "
-            f"letters, digits, '_', '.' and '-', got {name!r}, in {entry!r}"
+            f"letters, digits, '_', '.' and '-', got {name!r}, in {shown!r}"
         )
     return name

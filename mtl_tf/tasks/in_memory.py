@@ -72,7 +72,7 @@ def to_files(entry: Any, folder: str) -> Any:
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         paths[split] = given_rows.file_of(folder, name, split, digest)
         if not os.path.exists(paths[split]):
-            os.makedirs(os.path.dirname(paths[split]), exist_ok=True)
+            files.make_directory(os.path.dirname(paths[split]))
             files.write_text(paths[split], text)
     other_fields = {key: value for key, value in entry.items() if key != FIELD}
     return {**other_fields, "files": paths}
@@ -123,14 +123,22 @@ def _columns_of(entry: Mapping[str, Any]) -> dict[str, str]:
     return columns | fields.mapping(entry, "columns", fields.is_text, "a name")
 
 
-def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
+def lines(
+    name: str,
+    rows: Any,
+    entry: Mapping[str, Any],
+    target_names: Collection[str] = (),
+) -> Iterator[str]:
     """Yields examples as lines of JSON.
+
+    A missing target is written as null, for the reader of the lines to judge.
 
     Args:
         name: the examples' name in messages.
         rows: the examples, in any form that `to_files` accepts.
         entry: the task's entry, with "type" and "columns" unless they are the
             defaults.
+        target_names: other names that the columns of targets may have.
 
     Raises:
         ConfigError: the rows have another form.
@@ -138,10 +146,9 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
     """
     try:
         columns = _columns_of(entry)
-        read, may_be_missing = set(columns.values()), set[str]()
-        if entry.get("skip_missing"):
-            learnt = targets(_features_of(entry))
-            may_be_missing = {columns[feature.name] for feature in learnt}
+        read = set(columns.values())
+        learnt = targets(_features_of(entry))
+        may_be_missing = {columns[f.name] for f in learnt} | {*target_names}
         if hasattr(rows, "as_numpy_iterator"):
             rows = _examples_of(entry, rows).as_numpy_iterator()
     except ConfigError as error:
@@ -169,7 +176,7 @@ def _plain_row(
         location: the row's location, for messages.
         row: values by key.
         read: the names of the columns that are read.
-        may_be_missing: those of them whose values may be missing.
+        may_be_missing: columns whose missing values become null.
         before: a prefix of the keys in the names of nested columns.
     """
     plain = {}
@@ -205,6 +212,12 @@ def _dicts(name: str, rows: Any) -> Iterable[Any]:
         except DataError as error:
             raise DataError(f"{name}: {error}")
     if isinstance(rows, Mapping):
+        for key, column in rows.items():
+            if isinstance(column, (str, bytes)) or not _is_column(column):
+                raise ConfigError(
+                    f"{name}: the column {str(key)!r} must be a list or an "
+                    f"array of values, got {column!r:.60}"
+                )
         lengths = {str(key): len(column) for key, column in rows.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"{name}: columns differ in length: {lengths}")
@@ -215,6 +228,11 @@ def _dicts(name: str, rows: Any) -> Iterable[Any]:
             f"tf.data.Dataset or an iterable of dicts, got {rows!r:.80}"
         )
     return rows
+
+
+def _is_column(values: Any) -> bool:
+    """Whether they have a length; NumPy's single values have none."""
+    return hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -107,6 +107,10 @@ class TaggedSource(Source):
                 for sentence in self._sentences(split)
                 for tag in sentence.tags
             )
+            if not counts:
+                raise ConfigError(
+                    "no sentence has a token: there is nothing to learn"
+                )
             outside = span_schemes.OUTSIDE
             names = sorted(counts, key=lambda tag: (tag != outside, tag))
         odd = odd_tags(names)

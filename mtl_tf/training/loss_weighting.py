@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks, own_functions
 from mtl_tf.core.names import look_up
-from mtl_tf.training import own_loss_weighting
+from mtl_tf.training import own_loss_weighting, precision
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -303,6 +303,8 @@ def make_loss_weighting(
             class fails.
     """
     cls = _class_of(name)
-    if own_functions.is_own(name):
-        return own_loss_weighting.make(cls, name, weights, options)
-    return cls(weights, **options)
+    # Losses are float32 under any global policy.
+    with precision.of_runs_alone():
+        if own_functions.is_own(name):
+            return own_loss_weighting.make(cls, name, weights, options)
+        return cls(weights, **options)

@@ -349,6 +349,9 @@ def test_the_export_of_a_training_that_has_not_ended_is_told(
         told.append("has not come to its end" in caplog.text)
         (copy / "results.json").unlink(missing_ok=True)
     assert told == [False, True]
+    caplog.clear()
+    mtl_tf.export_saved_model(copy, tmp_path / "e")
+    assert "has not come to its end" in caplog.text
 
 
 @pytest.mark.parametrize(

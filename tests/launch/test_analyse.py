@@ -274,6 +274,9 @@ def test_wrong_arguments_from_python(tmp_path):
     path, page = make_run(tmp_path / "run"), tmp_path / "page.html"
     with pytest.raises(ConfigError, match="name a run to analyse"):
         mtl_tf.analyse([], page)
+    for wrong in (None, [path, None]):
+        with pytest.raises(TypeError, match="run must be what mtl_tf.load ret"):
+            mtl_tf.analyse(wrong, page)
     for count in (-1, 2.5):
         with pytest.raises(ConfigError, match="examples must be zero or a"):
             mtl_tf.analyse(path, page, examples=count)

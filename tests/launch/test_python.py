@@ -192,6 +192,16 @@ def test_configs_are_changed_by_whole_names():
         mtl_tf.config("quickstart", ["seed"])
 
 
+def test_a_config_may_be_named_by_a_path_object(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        "from mtl_tf.configs import base\n\n\n"
+        "def get_config():\n    return base.default_config()\n"
+    )
+    changed = mtl_tf.config(path, {"training.epochs": 4})
+    assert changed.training.epochs == 4
+
+
 @pytest.mark.parametrize(
     "wrong, message",
     [

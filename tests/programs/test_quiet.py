@@ -18,6 +18,10 @@ def test_only_our_own_traces_are_expected(caplog):
         method = "<function PlainFormatter.format at 0x7f9cba326d40>"
         assert console.PlainFormatter.format
         logger.warning(WARNING, method)
+        layer = "<bound method PlainFormatter.format of <Plain name=x>>"
+        logger.warning(WARNING, layer)
+        inner = "PlainFormatter.format.<locals>.<lambda>"
+        logger.warning(WARNING, f"<function {inner} at 0x7f9cba326d40>")
         logger.warning(WARNING, "<function theirs>")
         logger.warning(
             WARNING, "<function PlainFormatter.theirs at 0x7f9cba326d4>"

@@ -33,6 +33,14 @@ def named(run):
     return run
 
 
+@pytest.mark.parametrize("column", ["label", "felt"])
+def test_a_missing_target_under_either_name(named, column):
+    row = {"text": "a", column: float("nan")}
+    message = rf"^data\['mood'\] row 0: '{column}' must be .* found null"
+    with pytest.raises(DataError, match=message):
+        named.evaluate(data={"mood": [row]})
+
+
 def renamed(row):
     return {OWN[name]: value for name, value in row.items()}
 
@@ -241,7 +249,7 @@ def test_a_text_in_the_column_of_the_tokens_is_none(run):
         (
             {"mood": [{"text": "a", "label": float("nan")}]},
             DataError,
-            r"^data\['mood'\] row 0 'label' is missing or not finite",
+            r"^data\['mood'\] row 0: 'label' must be .* found null",
         ),
         ({"mood": "nowhere.tsv"}, DataError, "nowhere.tsv does not exist"),
     ],

@@ -1,6 +1,7 @@
 import json
 import os
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -59,6 +60,51 @@ def test_inputs_of_a_split_and_what_tensorflow_holds_are_predicted(run):
 def test_examples_that_are_none(run, given, message):
     with pytest.raises(TypeError, match=message):
         run.predict("plain", given)
+
+
+def test_the_wrong_one_of_many_examples_is_named(run):
+    message = r"^examples\[2\]: the task plain .* got \{'text': nan\}"
+    with pytest.raises(TypeError, match=message):
+        run.predict("plain", ["yes", "no", {"text": float("nan")}])
+
+
+def test_a_run_shows_its_folder_and_its_tasks(run, toy_run):
+    assert repr(run).startswith(f"<run {toy_run}: ")
+    assert "mirror (classification)" in repr(run)
+
+
+def test_another_thread_changes_no_weights_amid_a_prediction(
+    toy_run, tmp_path, monkeypatch
+):
+    run = mtl_tf.load(shutil.copytree(toy_run, tmp_path / "toy"))
+    kept = run.model.get_weights()
+    run.model.set_weights([np.zeros_like(value) for value in kept])
+    folder = os.path.join(run.directory.path, "fine_tuned", "mirror", "best")
+    BestWeights(folder, run.model).save(1, 0.5)
+    run.model.set_weights(kept)
+    texts = ["the yes tree no stone", "no a yes of"]
+    expected = {name: run.predict(name, texts) for name in ("plain", "mirror")}
+    predict, others = run.predictor.predict, []
+
+    def interrupted(*args, **options):
+        if not others:
+            other = threading.Thread(
+                target=lambda: others.append(run.predict("mirror", texts))
+            )
+            others.append(other)
+            other.start()
+            other.join(timeout=2)
+        return predict(*args, **options)
+
+    monkeypatch.setattr(run.predictor, "predict", interrupted)
+    assert run.predict("plain", texts) == expected["plain"]
+    others[0].join()
+    assert others[1] == expected["mirror"]
+
+
+def test_weights_of_a_task_that_is_not_there(run):
+    with pytest.raises(ConfigError, match="unknown task 'plan'.* 'plain'"):
+        run.weights_for("plan")
 
 
 class Frame:

@@ -171,6 +171,20 @@ def with_pipeline(**fields):
     return {**CONFIG, "pipeline": {**CONFIG["pipeline"], **fields}}
 
 
+def test_of_a_task_only_the_fields_that_differ_are_told(tmp_path):
+    entry = {"name": "a", "files": {"train": "/a.tsv", "test": "/b.tsv"}}
+    other = {"name": "a", "files": {"train": "/c.tsv", "test": "/b.tsv"}}
+    directory = RunDirectory(str(tmp_path / "run"))
+    directory.claim({**CONFIG, "tasks": ["b", entry]})
+    directory.write("results.json", {})
+    with pytest.raises(RunError) as raised:
+        directory.claim({**CONFIG, "tasks": ["b", {**other, "labels": ["x"]}]})
+    assert str(raised.value).splitlines()[1:3] == [
+        "  tasks[1].files.train: '/a.tsv' there, '/c.tsv' asked for",
+        "  tasks[1].labels: not set there, ['x'] asked for",
+    ]
+
+
 def test_what_only_one_config_has_is_told_with_both_values(trained):
     with pytest.raises(RunError) as caught:
         trained.claim(with_pipeline(fractions={"a": 0.5}))

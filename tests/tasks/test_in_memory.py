@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.given_rows import named
 from mtl_tf.tasks.in_memory import paths_of, to_files
@@ -171,6 +171,20 @@ def test_messages_name_what_was_given(fields, rows, message, tmp_path):
     assert "jsonl" not in found
 
 
+def test_a_wrong_name_is_told_without_the_examples(tmp_path):
+    entry = entry_of({"train": pd.DataFrame(ROWS)}, name="a/b", type="tagging")
+    message = r"got 'a/b', in \{'name': 'a/b', 'type': 'tagging'\}$"
+    with pytest.raises(ConfigError, match=message):
+        to_files(entry, str(tmp_path))
+
+
+def test_sentences_without_any_token(tmp_path):
+    rows = [{"tokens": [], "tags": []}] * 20
+    entry = entry_of({"train": rows}, type="tagging")
+    with pytest.raises(ConfigError, match="^task tea: no sentence has a token"):
+        registry.resolve([to_files(entry, str(tmp_path))])
+
+
 def test_warnings_name_what_was_given(tmp_path, caplog):
     rows = ROWS * 60 + [{"text": " ", "label": "noo"}]
     entry = to_files(entry_of({"train": rows}), str(tmp_path / "given"))
@@ -246,9 +260,9 @@ def test_other_entries_stay_as_they_are(tmp_path):
             "task tea: data['train'] row 2 must be a dict, got 'text'",
         ),
         (
-            entry_of({"train": [{"text": "a", "label": float("nan")}]}),
+            entry_of({"train": [{"text": float("nan"), "label": 1}]}),
             DataError,
-            "row 0 'label' is missing or not finite: nan",
+            "row 0 'text' is missing or not finite: nan",
         ),
         (
             entry_of({"train": [{"text": b"\xff", "label": 1}]}),
@@ -264,6 +278,16 @@ def test_other_entries_stay_as_they_are(tmp_path):
             entry_of({"train": {"text": ["a", "b"], "label": ["x"]}}),
             DataError,
             "columns differ in length: {'text': 2, 'label': 1}",
+        ),
+        (
+            entry_of({"train": {"text": "ab", "label": [1, 2]}}),
+            ConfigError,
+            "the column 'text' must be a list or an array of values, got 'ab'",
+        ),
+        (
+            entry_of({"train": {"text": ["a"], "label": iter([1])}}),
+            ConfigError,
+            "the column 'label' must be a list or an array of values, got <",
         ),
         (
             entry_of({"train": pairs(ROWS)}, type="clasification"),
@@ -298,6 +322,12 @@ def test_what_is_wrong_is_named_and_nothing_is_written(
     assert os.listdir(tmp_path) == []
 
 
+def test_a_run_directory_that_is_a_file(tmp_path):
+    (tmp_path / "run").touch()
+    with pytest.raises(RunError, match="cannot make the directory .*run/given"):
+        to_files(entry_of({"train": ROWS}), str(tmp_path / "run" / "given"))
+
+
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
 def test_rows_without_a_label_are_left_out_if_allowed(tmp_path, missing):
     labels = pd.Series(["yes", missing, "no"], dtype=object)
@@ -306,6 +336,6 @@ def test_rows_without_a_label_are_left_out_if_allowed(tmp_path, missing):
     given = entry_of(data, skip_missing=True)
     entry = to_files(given, str(tmp_path))
     assert read(entry) == [("a", "yes"), ("c", "no")]
-    if missing is None:
-        with pytest.raises(DataError, match="found null; `skip_missing=True`"):
-            read(entry | {"skip_missing": False})
+    entry = to_files(entry_of(data), str(tmp_path))
+    with pytest.raises(DataError, match="found null; `skip_missing=True`"):
+        read(entry)

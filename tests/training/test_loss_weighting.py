@@ -1,5 +1,6 @@
 import math
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -18,6 +19,17 @@ def test_static_weights_belong_to_tasks():
     layer = make_loss_weighting("static", [2.0, 1.0, 0.5])
     np.testing.assert_allclose(layer(TASK, LOSS), [1.5, 10.0])
     assert layer.trainable_variables == []
+
+
+@pytest.mark.parametrize("name", ["static", "uncertainty", "gradnorm"])
+def test_keras_policy_of_other_models_changes_no_losses(name):
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        layer = make_loss_weighting(name, [2.0, 1.0, 0.5])
+        assert layer(TASK, LOSS).dtype == tf.float32
+        assert keras.config.dtype_policy().name == "mixed_bfloat16"
+    finally:
+        keras.config.set_dtype_policy("float32")
 
 
 def test_uncertainty_follows_the_papers_equation():

@@ -349,9 +349,20 @@ def test_the_export_of_a_training_that_has_not_ended_is_told(
         told.append("has not come to its end" in caplog.text)
         (copy / "results.json").unlink(missing_ok=True)
     assert told == [False, True]
-    caplog.clear()
-    mtl_tf.export_saved_model(copy, tmp_path / "e")
-    assert "has not come to its end" in caplog.text
+
+
+def test_an_unfinished_training_is_told_in_python_too(
+    toy_run, tmp_path, monkeypatch
+):
+    warnings = []
+    monkeypatch.setattr(saved_model, "_write", lambda *ignored: None)
+    monkeypatch.setattr(
+        saved_model.logging, "warning", lambda text, *_: warnings.append(text)
+    )
+    copy = shutil.copytree(toy_run, tmp_path / "run")
+    (copy / "results.json").unlink()
+    saved_model.export(mtl_tf.load(copy), str(tmp_path / "e"))
+    assert any("has not come to its end" in text for text in warnings)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """Reads examples that a caller gives for prediction, in any form."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core.columns import rows_of_frame
+from mtl_tf.core.columns import column_value, has_column, rows_of_frame
 
 
 def listed(examples: Any) -> list[Any]:
@@ -42,6 +42,40 @@ def listed(examples: Any) -> list[Any]:
             f"{type(examples).__name__}"
         )
     return [_plain(example) for example in examples]
+
+
+def single_inputs(
+    examples: Any, ranks: Sequence[int], names: Sequence[Collection[str]]
+) -> Any:
+    """What Keras's `predict` takes, as single examples without targets.
+
+    Args:
+        examples: a `tf.data.Dataset` whose elements, batched or not, are
+            inputs, or pairs (inputs, target) or triples with sample weights.
+            Anything else is returned unchanged.
+        ranks: the rank of each input of a single example.
+        names: the names that each may have, where inputs are a dict.
+    """
+    if not isinstance(examples, tf.data.Dataset):
+        return examples
+    spec = examples.element_spec
+    has_target = isinstance(spec, tuple) and len(spec) in (2, 3)
+    # For several inputs, a tuple of texts is one example.
+    if has_target and (len(ranks) == 1 or isinstance(spec[0], (dict, tuple))):
+        examples = examples.map(lambda inputs, *_: inputs)
+        spec = examples.element_spec
+    if isinstance(spec, Mapping):
+        given = [
+            next((column_value(spec, n) for n in of if has_column(spec, n)), ())
+            for of in names
+        ]
+    else:
+        given = spec if isinstance(spec, tuple) else [spec]
+    is_batched = any(
+        getattr(part, "shape", None) is not None and part.shape.rank == rank + 1
+        for part, rank in zip(given, ranks)
+    )
+    return examples.unbatch() if is_batched else examples
 
 
 def parsed(

@@ -138,9 +138,10 @@ class Run:
                 An example of one text may also be a string, even an empty one.
                 For tagging, a list of tokens is taken as it is. See
                 `mtl_tf.runs.task_types`. Also a pandas DataFrame, one example a
-                row, or an unbatched `tf.data.Dataset`. Bytes are read as UTF-8.
-                Features may have the column names of the task's own files;
-                other columns are ignored.
+                row, or a `tf.data.Dataset`, batched or not, also of pairs
+                (inputs, target), whose targets are ignored. Bytes are read as
+                UTF-8. Features may have the column names of the task's own
+                files; other columns are ignored.
             batch_size: examples at a time.
 
         Returns:
@@ -165,11 +166,20 @@ class Run:
         """
         described = self.tasks[self.task_index(task)]
         checks.positive_integer("batch_size", batch_size)
-        examples = given_examples.listed(examples)
-        if not examples:
-            return []
         predictions = task_types.of(described["type"])
         columns = labelled_data.trained_columns(self.config, described)
+        examples = given_examples.listed(
+            given_examples.single_inputs(
+                examples,
+                predictions.input_ranks(described),
+                [
+                    [field, columns.get(field, field)]
+                    for field in predictions.input_fields(described)
+                ],
+            )
+        )
+        if not examples:
+            return []
 
         def parse(example: Any) -> dict[str, Any]:
             named = predictions.named(described, example, columns)

@@ -41,6 +41,11 @@ def test_inputs_of_a_split_and_what_tensorflow_holds_are_predicted(run):
     named = tf.data.Dataset.from_tensor_slices({"text": tensor})
     for given in (tensor, dataset, named, np.array(texts)):
         assert run.predict("plain", given) == known
+    labelled = tf.data.Dataset.from_tensor_slices((tensor, [1, 0, 1]))
+    weighted = tf.data.Dataset.zip(named, labelled, labelled)
+    for given in (dataset, named, labelled, weighted):
+        assert run.predict("plain", given) == known
+        assert run.predict("plain", given.batch(2)) == known
     assert run.predict("plain", dataset.take(0)) == []
     assert first["task"] == "plain"
 
@@ -54,7 +59,10 @@ def test_inputs_of_a_split_and_what_tensorflow_holds_are_predicted(run):
         (None, "must be a list, a DataFrame or a tf.data.Dataset, got None"),
         (3, "must be a list, a DataFrame or a tf.data.Dataset, got int"),
         ([b"caf\xe9"], "each must be a string, got b'caf"),
-        (tf.data.Dataset.from_tensors(["a", "b"]), "each must be a string"),
+        (
+            tf.data.Dataset.from_tensors(["a", "b"]).batch(1),
+            "each must be a string",
+        ),
     ],
 )
 def test_examples_that_are_none(run, given, message):

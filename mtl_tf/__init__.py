@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "analyse",
+    "compare",
     "config",
+    "ensemble",
     "evaluate",
     "export_saved_model",
     "load",
@@ -111,47 +113,20 @@ def train(
     import signal
 
     _import_tensorflow()
-    from mtl_tf.baselines import yardsticks
-    from mtl_tf.configs import changing, validation
-    from mtl_tf.core import task_types
     from mtl_tf.core.errors import Interrupted
-    from mtl_tf.experiments import single_tasks
+    from mtl_tf.experiments import from_python
     from mtl_tf.programs import console
-    from mtl_tf.runs import run_folders, set_by_hand, training_run
-    from mtl_tf.tasks import given_rows, in_memory
-    from mtl_tf.training import callbacks as called
 
-    task_types.read_changed()
-    callbacks = called.checked(callbacks)
-    model_dir, plain = os.fspath(model_dir), _plain(config)
-    folder = os.path.join(model_dir, given_rows.FOLDER)
-    do = single_tasks.train if compare_single else training_run.train
     try:
-        with contextlib.ExitStack() as stack:
-            if verbose:
-                stack.enter_context(console.log_shown())
-            stack.enter_context(run_folders.emptied_if_refused(model_dir))
-            tasks = [in_memory.to_files(e, folder) for e in _entries(plain)]
-            paths = in_memory.paths_of(tasks)
-            stack.enter_context(given_rows.errors_named(paths))
-            plain = validation.validate({**plain, "tasks": tuple(tasks)})
-            _check_one_run(plain)
-            set_by_hand.check_used(
-                plain,
-                changing.changed(config),
-                os.path.join(model_dir, "config.json"),
-                trains_alone=compare_single,
-            )
-            do(
-                plain,
-                model_dir=model_dir,
+        with console.log_shown() if verbose else contextlib.nullcontext():
+            from_python.train(
+                config,
+                os.fspath(model_dir),
                 data_dir=data_dir,
                 manual_dir=manual_dir,
                 strategy=strategy,
-                beside=yardsticks.add
-                if plain["evaluation"]["yardsticks"]
-                else None,
                 callbacks=callbacks,
+                compare_single=compare_single,
             )
     except Interrupted as stop:
         # Notebooks interrupt a cell with SIGINT and expect KeyboardInterrupt.
@@ -272,12 +247,7 @@ def analyse(
     from mtl_tf.core.errors import ConfigError
 
     runs = run if isinstance(run, (list, tuple)) else [run]
-    paths = [
-        os.fspath(item)
-        if isinstance(item, (str, os.PathLike))
-        else _loaded(item).directory.path
-        for item in runs
-    ]
+    paths = [_path_of(item) for item in runs]
     if not paths:
         raise ConfigError("name a run to analyse, got an empty list")
     path = os.fspath(output) or os.path.join(paths[0], "analysis.html")
@@ -287,6 +257,84 @@ def analyse(
     )
     files.write_text(path, page.page(analysis))
     return path
+
+
+def compare(
+    run: "Run | str | os.PathLike[str]",
+    other: "Run | str | os.PathLike[str]",
+    *,
+    split: str = "test",
+    tasks: Sequence[str] = (),
+    draws: int = 2000,
+) -> dict[str, Any]:
+    """Tests whether one run is better than another, as `launch.compare` does.
+
+    Args:
+        run: a finished run, its directory, or a folder of seeds.
+        other: the run that may be better, likewise.
+        split: the split to compare; the runs have stored its predictions.
+        tasks: names of tasks; those that both have by default.
+        draws: number of test sets that the bootstrap draws.
+
+    Returns:
+        What `launch.compare` writes, for each task and the mean; see
+        `mtl_tf.experiments.compare.compare`.
+
+    Raises:
+        MtlError: the runs have no predictions for the split, or other examples.
+
+    Example:
+        ```python
+        found = mtl_tf.compare("runs/lstm", "runs/meta")["mean"]
+        is_better = found["gain"] > 0 and found["p_value"] < 0.05
+        ```
+    """
+    _import_tensorflow()
+    from mtl_tf.experiments import compare
+
+    paths = _path_of(run), _path_of(other)
+    return compare.compare(*paths, split, _names(tasks), draws)
+
+
+def ensemble(
+    runs: "Sequence[Run | str | os.PathLike[str]]",
+    *,
+    split: str = "test",
+    tasks: Sequence[str] = (),
+    rounds: int = 0,
+    draws: int = 2000,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+) -> dict[str, Any]:
+    """Scores the mean of several runs' probabilities, as `launch.ensemble`.
+
+    Args:
+        runs: finished runs, their directories, or folders of seeds.
+        split: the split to score besides the validation split.
+        tasks: names of tasks; those that all have by default.
+        rounds: rounds of a greedy choice of the runs on validation examples; 0
+            takes each run once.
+        draws: number of test sets that the bootstrap draws, which compares the
+            ensemble with the best run on the validation examples.
+        data_dir: where prepared datasets are kept.
+        manual_dir: the folder with the corpora.
+
+    Returns:
+        What `launch.ensemble` writes; see
+        `mtl_tf.experiments.ensemble.Ensemble.to_json`. Saved as JSON, it can be
+        `training.teachers`.
+
+    Raises:
+        MtlError: as in `mtl_tf.experiments.ensemble.ensemble`.
+    """
+    _import_tensorflow()
+    from mtl_tf.core.directories import Directories
+    from mtl_tf.experiments import ensemble
+
+    paths = [_path_of(run) for run in runs]
+    folders = Directories(data_dir, manual_dir)
+    averaged = ensemble.ensemble(paths, split, _names(tasks), rounds, folders)
+    return averaged.to_json(split, draws)
 
 
 def export_saved_model(
@@ -325,44 +373,21 @@ def export_saved_model(
     )
 
 
-def _plain(config: Any) -> Mapping[str, Any]:
-    from mtl_tf.core.errors import ConfigError
-
-    if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
-        raise ConfigError(
-            "config must be what mtl_tf.config returns, or a dict of the same "
-            f"fields, got {config!r:.60}"
-        )
-    return config if isinstance(config, Mapping) else config.to_dict()
-
-
-def _entries(config: Mapping[str, Any]) -> Sequence[Any]:
-    """A config's tasks, of which one may stand alone."""
-    entries = config.get("tasks", ())
-    return (entries,) if isinstance(entries, (str, Mapping)) else entries
-
-
 def _import_tensorflow() -> None:
     """Imports TensorFlow without its startup messages."""
-    import sys
-
     from mtl_tf.programs import quiet
 
-    quiet.expect_traces()
-    if "tensorflow" not in sys.modules:
-        quiet.lower_log_level()
-        quiet.import_tensorflow(quiet=True)
+    quiet.import_silently()
 
 
-def _check_one_run(config: Mapping[str, Any]) -> None:
-    from mtl_tf.core.errors import ConfigError
+def _names(tasks: Sequence[str]) -> list[str]:
+    return [tasks] if isinstance(tasks, str) else list(tasks)
 
-    if config["train_separately"]:
-        raise ConfigError(
-            "mtl_tf.train returns one run: train_separately must be False "
-            "(launch.train trains such configs; compare_single=True trains "
-            "each task alone beside the joint model)"
-        )
+
+def _path_of(run: "Run | str | os.PathLike[str]") -> str:
+    if isinstance(run, (str, os.PathLike)):
+        return os.fspath(run)
+    return _loaded(run).directory.path
 
 
 def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":

@@ -67,3 +67,11 @@ def import_tensorflow(quiet: bool) -> None:
     hold = quiet and "tensorflow" not in sys.modules
     with standard_error.captured() if hold else contextlib.nullcontext():
         importlib.import_module("tensorflow")
+
+
+def import_silently() -> None:
+    """Imports TensorFlow for a function of the package, once."""
+    expect_traces()
+    if "tensorflow" not in sys.modules:
+        lower_log_level()
+        import_tensorflow(quiet=True)

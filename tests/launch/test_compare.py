@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+import mtl_tf
 from launch import compare
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import scored_examples
@@ -67,6 +68,17 @@ def test_two_runs(tmp_path, capsys):
     run([f"--runs={other},{one}", "--output=-", "--tasks= b", "--draws=50"])
     found = json.loads(capsys.readouterr().out)
     assert list(found["tasks"]) == ["b"] and found["mean"]["gain"] < -20
+
+
+def test_from_python(tmp_path):
+    one = make_run(tmp_path / "one", 0.6)
+    other = make_run(tmp_path / "two", 0.9, seed=1)
+    output = tmp_path / "found.json"
+    run([one, other, f"--output={output}", "--draws=50", "--tasks=a"])
+    found = mtl_tf.compare(one, str(other), tasks="a", draws=50)
+    assert json.loads(json.dumps(found)) == json.loads(output.read_text())
+    with pytest.raises(TypeError, match="run must be .* got None"):
+        mtl_tf.compare(None, one)
 
 
 def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):

@@ -85,6 +85,16 @@ def test_members_and_the_ensemble(tmp_path, capsys):
     assert list(found["tasks"]) == ["films"]
 
 
+def test_from_python(tmp_path):
+    paths = [make_run(tmp_path / f"seed_{n}", n, "books") for n in (1, 2)]
+    output = tmp_path / "found.json"
+    run(f"--model_dir={tmp_path}/seed_*", f"--output={output}", "--draws=50")
+    found = mtl_tf.ensemble(paths, draws=50)
+    assert json.loads(json.dumps(found)) == json.loads(output.read_text())
+    with pytest.raises(ConfigError, match="at least two runs"):
+        mtl_tf.ensemble(paths[:1])
+
+
 def test_clean_is_what_no_member_has_trained_on(tmp_path, capsys):
     for seed, seen in ((1, 50), (2, 80), (3, None)):
         path = make_run(tmp_path / f"seed_{seed}", seed)

@@ -157,8 +157,12 @@ def test_examples_at_hand(tmp_path):
     (task,) = registry.resolve([entry])
     assert task.size("train") == 2
     assert last_of(task) == {"text": b"a", "label": 1}
-    with pytest.raises(DataError, match="row 2 'meta.gold' is missing"):
-        in_memory.to_files(entry_of(rows), str(tmp_path / "b"))
+    entry = in_memory.to_files(entry_of(rows), str(tmp_path / "given"))
+    with pytest.raises(DataError) as error:
+        registry.resolve([entry])
+    told = given_rows.named(str(error.value), in_memory.paths_of([entry]))
+    assert told.startswith("task t: data['train'] row 2: 'meta.gold' must be")
+    assert "found null; `skip_missing=True` in the task's entry" in told
     rows[2] = {"data": {"in": "c"}, "meta": {"old": 1}}
     entry = in_memory.to_files(entry_of(rows), str(tmp_path / "given"))
     with pytest.raises(DataError, match="keys in 'meta' are 'old'") as error:

@@ -285,8 +285,7 @@ def compare(
 
     Example:
         ```python
-        found = mtl_tf.compare("runs/lstm", "runs/meta")["mean"]
-        is_better = found["gain"] > 0 and found["p_value"] < 0.05
+        gain = mtl_tf.compare("runs/lstm", "runs/meta")["mean"]["gain"]
         ```
     """
     _import_tensorflow()

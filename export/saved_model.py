@@ -73,6 +73,8 @@ def export(
 
 def check(run: "Run", export_dir: str, version: int, weights: str) -> None:
     """Refuses what `export` refuses, with the same arguments and errors."""
+    if not export_dir:
+        raise ConfigError("export_dir must name a folder, got ''")
     checks.one_of("weights", weights, WEIGHTS)
     run.check_best("an export, with its results.json,")
     checks.not_negative_integer("version", version)

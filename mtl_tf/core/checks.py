@@ -1,7 +1,9 @@
 """Checks of hyperparameters that name the field, the rule and the value."""
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mtl_tf.core.errors import ConfigError
 
@@ -37,18 +39,23 @@ def not_negative(name: str, value: float) -> float:
 
 def positive_integer(name: str, value: int) -> int:
     """Returns `value`; raises `ConfigError` unless it is an integer >= 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if not _is_integer(value) or value < 1:
         raise ConfigError(f"{name} must be a positive integer, got {value!r}")
-    return value
+    return int(value)
 
 
 def not_negative_integer(name: str, value: int) -> int:
     """Returns `value`; raises `ConfigError` unless it is an integer >= 0."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if not _is_integer(value) or value < 0:
         raise ConfigError(
             f"{name} must be zero or a positive integer, got {value!r}"
         )
-    return value
+    return int(value)
+
+
+def _is_integer(value: Any) -> bool:
+    """Also of NumPy's types."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def fraction(name: str, value: float) -> float:

@@ -165,7 +165,7 @@ class Run:
             ```
         """
         described = self.tasks[self.task_index(task)]
-        checks.positive_integer("batch_size", batch_size)
+        batch_size = checks.positive_integer("batch_size", batch_size)
         predictions = task_types.of(described["type"])
         columns = labelled_data.trained_columns(self.config, described)
         examples = given_examples.listed(

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from mtl_tf.core import checks
@@ -41,6 +42,13 @@ def test_numbers_refuse_what_is_not_finite_or_no_number(check, value):
 def test_checks_return_the_good_value(check, good):
     for value in good:
         assert check("field", value) is value
+
+
+def test_integers_of_numpy_become_pythons():
+    for check in (checks.positive_integer, checks.not_negative_integer):
+        assert type(check("field", np.int32(3))) is int
+        assert_refused(check, np.int64(-1), "a positive integer, got ")
+        assert_refused(check, np.bool_(True), "a positive integer, got ")
 
 
 @pytest.mark.parametrize(

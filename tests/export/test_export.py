@@ -182,6 +182,8 @@ def test_versions_count_up_and_are_never_overwritten(run, version):
         saved_model.export(run, folder, version=1)
     assert saved_model.next_version(folder) == 2
     assert os.listdir(folder) == ["1"]
+    with pytest.raises(ConfigError, match="export_dir must name a folder"):
+        saved_model.export(run, "")
 
 
 def test_two_exports_at_once_both_get_a_number(run, tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 
 # What fields are in. A ConfigDict is no Mapping.
-GROUPS = (Mapping, config_dict.ConfigDict)
+_GROUPS = (Mapping, config_dict.ConfigDict)
 
 _CHANGED = "_changed_by_hand"
 _OPTIMIZER = "training.optimizer.name"
@@ -81,7 +81,7 @@ def single_fields(config: Any, path: str, value: Any) -> dict[str, Any]:
     """
     if not is_group(config, path):
         return {path: value}
-    if not isinstance(value, GROUPS):
+    if not isinstance(value, _GROUPS):
         known = list(_value(config, path))
         raise ConfigError(
             f"config.{path} must be a dict of some of its fields, such as "
@@ -101,12 +101,14 @@ def is_group(config: Any, path: str) -> bool:
     """Whether a path is that of fields of which each has a value by itself."""
     declared = isinstance(fields.every().get(path), Group)
     is_open = fields.is_open(path)
-    return declared and not is_open and isinstance(_value(config, path), GROUPS)
+    return (
+        declared and not is_open and isinstance(_value(config, path), _GROUPS)
+    )
 
 
 def _value(config: Any, path: str) -> Any:
     for name in fields.names_of(path):
-        if not isinstance(config, GROUPS) or name not in config:
+        if not isinstance(config, _GROUPS) or name not in config:
             return None
         config = config[name]
     return config
@@ -117,7 +119,7 @@ def _set(config: Any, path: str, value: Any, new_options: bool) -> None:
     parent = ".".join(parents)
     holder = _value(config, parent) if parents else config
     is_new = new_options and last and fields.is_open(parent)
-    if is_new and isinstance(holder, GROUPS) and last not in holder:
+    if is_new and isinstance(holder, _GROUPS) and last not in holder:
         field = None
     else:
         field = field_of(config, path)
@@ -150,7 +152,7 @@ def field_of(config: Any, path: str) -> Any:
     walked: list[str] = []
     for name in fields.names_of(path):
         parent = ".".join(["config", *walked])
-        if not isinstance(value, GROUPS):
+        if not isinstance(value, _GROUPS):
             raise ConfigError(f"config.{path}: {parent} has no fields")
         if name and name not in value and ".".join(walked) in fields.BY_TASK:
             if "." in name and isinstance(value, config_dict.ConfigDict):
@@ -239,7 +241,7 @@ def change_optimizer(config: Any, changes: Mapping[str, Any]) -> list[str]:
         Messages for the user, in sentences.
     """
     optimizer = _value(config, "training.optimizer")
-    if not isinstance(optimizer, GROUPS) or "name" not in optimizer:
+    if not isinstance(optimizer, _GROUPS) or "name" not in optimizer:
         return []  # a user's plain dict, which validation will check
     former, dropped = optimizer["name"], dict(optimizer.get("options") or {})
     name = changes.get(_OPTIMIZER, former)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core.columns import column_value, has_column, rows_of_frame
+from mtl_tf.core.columns import rows_of_frame
+from mtl_tf.tasks.keras_datasets import unbatched
 
 
 def listed(examples: Any) -> list[Any]:
@@ -63,19 +64,7 @@ def single_inputs(
     # For several inputs, a tuple of texts is one example.
     if has_target and (len(ranks) == 1 or isinstance(spec[0], (dict, tuple))):
         examples = examples.map(lambda inputs, *_: inputs)
-        spec = examples.element_spec
-    if isinstance(spec, Mapping):
-        given = [
-            next((column_value(spec, n) for n in of if has_column(spec, n)), ())
-            for of in names
-        ]
-    else:
-        given = spec if isinstance(spec, tuple) else [spec]
-    is_batched = any(
-        getattr(part, "shape", None) is not None and part.shape.rank == rank + 1
-        for part, rank in zip(given, ranks)
-    )
-    return examples.unbatch() if is_batched else examples
+    return unbatched(examples, ranks, names)
 
 
 def parsed(

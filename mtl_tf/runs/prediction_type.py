@@ -17,7 +17,7 @@ from mtl_tf.runs.other_files import resolve_file
 from mtl_tf.runs.predicting_run import PredictingRun, TaskDict
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.batching import batched
-from mtl_tf.tasks.features import WORDS, inputs
+from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
 
 Prediction = dict[str, Any]
@@ -92,8 +92,7 @@ class PredictionType(abc.ABC):
         """The ranks of these fields in an example: 1 for lists of words."""
         features = types_of_tasks.of(task["type"]).features
         return [
-            len(feature.axes) if feature.element == WORDS else 0
-            for feature in inputs(features(task["labels"], task))
+            feature.rank for feature in inputs(features(task["labels"], task))
         ]
 
     def column_fields(self, task: TaskDict) -> list[str]:

@@ -51,6 +51,11 @@ class Feature:
         return self.element in (TEXT, WORDS)
 
     @property
+    def rank(self) -> int:
+        """The rank of its values in a user's examples: 1 for lists of words."""
+        return len(self.axes) if self.element == WORDS else 0
+
+    @property
     def is_class(self) -> bool:
         """Whether it is one label for the whole example."""
         return self.element == LABELS and not self.axes

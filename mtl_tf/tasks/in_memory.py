@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core import files
-from mtl_tf.core.columns import column_value, has_column, rows_of_frame
+from mtl_tf.core.columns import rows_of_frame
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.tasks import fields, given_rows, task_types
 from mtl_tf.tasks.entries import name_of
-from mtl_tf.tasks.features import WORDS, Feature, inputs, targets
+from mtl_tf.tasks.features import Feature, inputs, targets
+from mtl_tf.tasks.keras_datasets import unbatched
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
@@ -101,16 +102,8 @@ def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
             return {**values, learnt[0]: target}
 
         dataset = dataset.map(as_dict)
-    spec = dataset.element_spec
-    if isinstance(spec, dict):
-        for feature in inputs(features):
-            rank = len(feature.axes) if feature.element == WORDS else 0
-            name = columns[feature.name]
-            if not has_column(spec, name):
-                continue
-            if column_value(spec, name).shape.rank == rank + 1:
-                return dataset.unbatch()
-    return dataset
+    ranks = [feature.rank for feature in inputs(features)]
+    return unbatched(dataset, ranks, [[name] for name in read])
 
 
 def _features_of(entry: Mapping[str, Any]) -> Sequence[Feature]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mtl_tf.configs import base, changing, fdu_mtl_lstm, starter
+from mtl_tf.configs import changing, fdu_mtl_lstm, starter
 from mtl_tf.core.errors import ConfigError
 
 
@@ -21,7 +21,7 @@ def test_a_config_knows_what_was_changed_in_it():
 
 @pytest.mark.parametrize("as_dict", [False, True])
 def test_a_dict_for_a_group_changes_the_fields_that_it_names(as_dict):
-    config = base.default_config()
+    config = fdu_mtl_lstm.get_config()
     config = config.to_dict() if as_dict else config
     before = config["training"]["optimizer"]["schedule"]
     optimizer = {"name": "adam", "learning_rate": 1}

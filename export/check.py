@@ -87,15 +87,18 @@ def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
+def ask(
+    model: str, task: str, texts: Sequence[str | Sequence[str]]
+) -> list[dict[str, Any]]:
     """Predicts texts of a task with an export, in the C loader.
 
     Args:
         model: see `exported_files.version_of`.
         task: the task's name.
-        texts: one for each example; if an example has several texts, tabs
-            separate them. If the export has a question for all examples of the
-            task, the question may be empty, or missing together with its tab.
+        texts: one for each example; if an example has several texts, they are
+            a list, or tabs separate them. If the export has a question for all
+            examples of the task, the question may be empty, or missing together
+            with its tab.
 
     Returns:
         For each example its texts, `task`, and the fields of
@@ -111,9 +114,13 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     rows = [_texts(text, names, question) for text in texts]
     for row in rows:
         if len(row) != len(names):
+            takes = f"{', '.join(names)}, with tabs between them"
+            if len(names) == 1:
+                takes = f"one {names[0]}"
+            if len(names) == 2:
+                takes = f"{names[0]} and {names[1]} (--text, --text_pair)"
             raise ConfigError(
-                f"the task {task} takes {', '.join(names)}, with tabs between "
-                f"them, got {chr(9).join(row)!r:.60}"
+                f"the task {task} takes {takes}, got {chr(9).join(row)!r:.60}"
             )
     inputs = dict(zip(names, map(list, zip(*rows))))
     request = {"signature": task, "inputs": inputs}
@@ -130,9 +137,13 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _texts(text: str, names: Sequence[str], question: str) -> list[str]:
-    """The tab-separated parts, with the question of all examples."""
-    row = text.split("\t") if len(names) > 1 else [text]
+def _texts(
+    text: str | Sequence[str], names: Sequence[str], question: str
+) -> list[str]:
+    """The texts of an example, with the question of all examples."""
+    row = [text] if isinstance(text, str) else list(text)
+    if isinstance(text, str) and len(names) > 1:
+        row = text.split("\t")
     if not question:
         return row
     if len(row) == 1:
@@ -156,6 +167,13 @@ def define_flags(values: flags.FlagValues) -> None:
         "text to predict; may be repeated",
         flag_values=values,
     )
+    flags.DEFINE_multi_string(
+        "text_pair",
+        [],
+        "second text of an example of two texts, such as the context of a "
+        "question; one for each --text, in their order",
+        flag_values=values,
+    )
     flags.DEFINE_integer(
         "latency",
         0,
@@ -173,14 +191,26 @@ def define_flags(values: flags.FlagValues) -> None:
     )
 
 
+def _read(arguments: Sequence[str]) -> list[str]:
+    """Arguments as the export reads them: bytes out of UTF-8 are U+FFFD."""
+    encoded = [text.encode("utf-8", "surrogateescape") for text in arguments]
+    return [text.decode("utf-8", "replace") for text in encoded]
+
+
 def main(values: flags.FlagValues) -> int:
     """Prints the table of signatures, or the answers."""
+    if values.text_pair and len(values.text_pair) != len(values.text):
+        raise ConfigError(
+            "each --text_pair belongs to one --text, got "
+            f"{len(values.text_pair)} of --text_pair and {len(values.text)} of "
+            "--text"
+        )
     if values.text:
         if not values.task:
             raise ConfigError("--text needs --task: which task is it for?")
-        # Bytes that are not UTF-8 become U+FFFD, as in the export.
-        encoded = [t.encode("utf-8", "surrogateescape") for t in values.text]
-        texts = [text.decode("utf-8", "replace") for text in encoded]
+        texts = _read(values.text)
+        if values.text_pair:
+            texts = list(zip(texts, _read(values.text_pair)))
         for answer in ask(values.model, values.task, texts):
             print(strict_json.dumps(answer))
         return 0
@@ -226,6 +256,11 @@ PROGRAM = runner.Program(
             "Predict a text",
             "--model=runs/quickstart/export/1 --task=films "
             '--text="an unpredictable story , and well told"',
+        ),
+        (
+            "Predict a pair of texts, or answer a question about a context",
+            "--model=runs/town/export/1 --task=owners "
+            '--text="Who owns the tower?" --text_pair="It belongs to Zoe."',
         ),
         (
             "The latency of one text of 100 words",

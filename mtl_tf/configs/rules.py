@@ -93,7 +93,8 @@ def _task(field: str, entry: Mapping) -> None:
     _name(f"{field}['name']", entry.get("name"))
     if "files" not in entry and "dataset" not in entry:
         raise ConfigError(
-            f"{field} ({entry['name']}) needs 'files' or 'dataset'"
+            f"{field} ({entry['name']}) needs 'files' or 'dataset' "
+            "(in Python also 'data')"
         )
     if "loss_weight" in entry:
         checks.positive(f"{field}['loss_weight']", entry["loss_weight"])

@@ -4,7 +4,7 @@ A column such as `translation.en` is the key `en` of the object under
 `translation`. A key with exactly that name takes precedence.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from mtl_tf.core.errors import DataError
@@ -78,6 +78,41 @@ def rows_of_frame(frame: Any) -> list[dict[str, Any]]:
             f"{repeated[0]!r}: rename or drop all but one"
         )
     return frame.to_dict("records")
+
+
+def index_advice(frame: Any, names: Iterable[Collection[str]]) -> str:
+    """Advice if a DataFrame lacks a column that its index may hold; else "".
+
+    Args:
+        frame: the examples; only a DataFrame has an index.
+        names: for each column the names that it may have.
+    """
+    if not hasattr(frame, "columns") or not hasattr(frame, "index"):
+        return ""
+    columns = {str(name) for name in frame.columns}
+    lacking = [
+        of_one
+        for of_one in names
+        if not any({n, n.partition(".")[0]} & columns for n in of_one)
+    ]
+    index = getattr(frame.index, "names", [])
+    for of_one in lacking:
+        for name in of_one:
+            if name in index:
+                return (
+                    f"{name!r} is the index of the DataFrame, which is not "
+                    "read: reset_index() makes it a column"
+                )
+    # Texts in an index without a name may be those of the one that lacks.
+    if len(lacking) == 1 and list(index) == [None]:
+        (name, *_) = lacking[0]
+        if len(frame.index) and isinstance(frame.index[0], str):
+            return (
+                f"there is no column {name!r}, and the index of the "
+                f"DataFrame is not read: reset_index(names={name!r}) makes it "
+                "a column"
+            )
+    return ""
 
 
 def _values(row: Any, column: str) -> Iterator[Any]:

@@ -297,7 +297,7 @@ class TextReader:
 def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
     """The fields of a JSON object besides its task, and the task or "".
 
-    Fields other than strings, lists of strings and objects are left out.
+    Fields other than strings, objects and lists of these are left out.
     Objects are kept, as a task may read their content.
     """
     record = value if isinstance(value, dict) else {}
@@ -326,7 +326,8 @@ def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
 
 
 def _is_read(value: Any) -> bool:
-    return isinstance(value, (str, dict)) or _are_strings(value)
+    values = value if isinstance(value, list) else [value]
+    return all(isinstance(item, (str, dict)) for item in values)
 
 
 def _is_string(value: Any) -> bool:
@@ -337,9 +338,13 @@ def _are_strings(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_string, value))
 
 
+def _are_tokens(value: Any) -> bool:
+    return _are_strings(value) and "" not in value
+
+
 _RULES = (
     ("text", _is_string, "a string"),
-    ("tokens", _are_strings, "a list of strings"),
+    ("tokens", _are_tokens, "a list of strings that are not empty"),
 )
 
 

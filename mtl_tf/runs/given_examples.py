@@ -1,12 +1,20 @@
 """Reads examples that a caller gives for prediction, in any form."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core.columns import rows_of_frame
+from mtl_tf.core.columns import index_advice, rows_of_frame
 from mtl_tf.tasks.keras_datasets import unbatched
 
 
@@ -67,20 +75,59 @@ def single_inputs(
     return unbatched(examples, ranks, names)
 
 
+def single_texts(examples: Any, names: Sequence[Sequence[str]]) -> Any:
+    """Like `single_inputs`, for examples with a text to score, the last one.
+
+    Args:
+        examples: a `tf.data.Dataset` of mappings or tuples of all texts, or of
+            pairs (inputs, text to score), batched or not. Anything else is
+            returned unchanged.
+        names: the names that each text may have, first that of its field.
+    """
+    if not isinstance(examples, tf.data.Dataset):
+        return examples
+    spec, last = examples.element_spec, names[-1][0]
+    if isinstance(spec, tuple) and isinstance(spec[0], dict):
+        examples = examples.map(lambda inputs, text, *_: {**inputs, last: text})
+    elif isinstance(spec, tuple) and isinstance(spec[0], tuple):
+        examples = examples.map(lambda inputs, text, *_: (*inputs, text))
+    return unbatched(examples, [0] * len(names), names)
+
+
+@contextlib.contextmanager
+def index_told(
+    examples: Any, names: Sequence[Collection[str]]
+) -> Iterator[None]:
+    """Adds to a `TypeError` raised inside it that an index is not read.
+
+    Args:
+        examples: what the caller gave.
+        names: see `mtl_tf.core.columns.index_advice`.
+    """
+    try:
+        yield
+    except TypeError as error:
+        if advice := index_advice(examples, names):
+            error.args = (f"{error}; {advice}",)
+        raise
+
+
 def parsed(
-    examples: Iterable[Any], parse: Callable[[Any], dict[str, Any]]
+    examples: Any, parse: Callable[[Any], dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The fields of each example.
 
     Args:
-        examples: the return value of `listed`.
-        parse: turns one of them into fields.
+        examples: see `listed`.
+        parse: turns an example into fields.
 
     Raises:
-        TypeError: one is no example; the message says which, counted from 0.
+        TypeError: as for `listed`, or one is no example; the message says
+            which, counted from 0.
+        DataError: as for `listed`.
     """
     fields = []
-    for number, example in enumerate(examples):
+    for number, example in enumerate(listed(examples)):
         try:
             fields.append(parse(example))
         except TypeError as error:

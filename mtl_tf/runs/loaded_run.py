@@ -168,24 +168,21 @@ class Run:
         batch_size = checks.positive_integer("batch_size", batch_size)
         predictions = task_types.of(described["type"])
         columns = labelled_data.trained_columns(self.config, described)
-        examples = given_examples.listed(
-            given_examples.single_inputs(
-                examples,
-                predictions.input_ranks(described),
-                [
-                    [field, columns.get(field, field)]
-                    for field in predictions.input_fields(described)
-                ],
-            )
-        )
-        if not examples:
-            return []
+        names = [
+            [field, columns.get(field, field)]
+            for field in predictions.input_fields(described)
+        ]
 
         def parse(example: Any) -> dict[str, Any]:
             named = predictions.named(described, example, columns)
             return predictions.fields_of(described, named)
 
-        fields = given_examples.parsed(examples, parse)
+        ranks = predictions.input_ranks(described)
+        single = given_examples.single_inputs(examples, ranks, names)
+        with given_examples.index_told(examples, names):
+            fields = given_examples.parsed(single, parse)
+        if not fields:
+            return []
         with self._in_use:
             self.weights_for(task)
             return predictions.predict(self, described, fields, batch_size)
@@ -198,7 +195,8 @@ class Run:
             examples: as for `predict`, plus the text to score. Mappings of
                 `text` and `translation` (or `source` and `target`), or of
                 `question`, `context` and `answer`; or lists of two or three
-                strings in that order.
+                strings in that order. A `tf.data.Dataset` may also have it as
+                the target of pairs (inputs, target).
 
         Returns:
             For each example a dict of `task`; `words`, the scored text as the
@@ -223,7 +221,10 @@ class Run:
         def parse(example: Any) -> dict[str, str]:
             return scorer.fields_of(described, scorer.named(example, columns))
 
-        listed = given_examples.parsed(given_examples.listed(examples), parse)
+        names = [[f, columns.get(f, f)] for f in scorer.features]
+        single = given_examples.single_texts(examples, names)
+        with given_examples.index_told(examples, names):
+            listed = given_examples.parsed(single, parse)
         if not listed:
             return []
         with self._in_use:

@@ -36,10 +36,10 @@ class TextPrediction(PredictionType):
         names = [feature.name for feature in inputs(features_of(task))]
         if isinstance(value, Mapping):
             texts = [value.get(name) for name in names]
-        elif isinstance(value, str) or len(names) == 1:
-            texts = [value]
-        else:
+        elif isinstance(value, (list, tuple)) and len(names) > 1:
             texts = list(value)
+        else:
+            texts = [value]
         right = len(texts) == len(names)
         if not right or not all(isinstance(text, str) for text in texts):
             raise TypeError(self._rule(task, names, value))

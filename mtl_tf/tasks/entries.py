@@ -50,8 +50,8 @@ def _task(
 ) -> Task:
     if ("files" in entry) == ("dataset" in entry):
         raise ConfigError(
-            "an entry needs either files or dataset, to say where its "
-            "examples come from"
+            "an entry needs either files or dataset (in Python also data), to "
+            "say where its examples come from"
         )
     if "kind" in entry:
         raise ConfigError("the field kind is called type")

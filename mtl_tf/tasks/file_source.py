@@ -53,7 +53,7 @@ class TextFileSource(StreamedSource):
             are errors, unless the target accepts them.
 
     Raises:
-        ConfigError: there are no label names and no training file.
+        ConfigError: there are no label names and no training split.
     """
 
     def __init__(
@@ -71,7 +71,10 @@ class TextFileSource(StreamedSource):
         self._shapes: dict[str, tuple[int, ...]] = {}
         missing = target.given_labels is None and "train" not in self._files
         if target.needs_labels and missing:
-            raise ConfigError("without a training file, labels must be given")
+            raise ConfigError(
+                "it has no train split to take its labels from: name them in "
+                "`labels`"
+            )
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:

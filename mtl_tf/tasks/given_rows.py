@@ -50,7 +50,10 @@ def named(message: str, paths: Iterable[str]) -> str:
             continue
         message = re.sub(r"\bline (\d+)", _row, message)
         message = re.sub(rf"({re.escape(path)}):(\d+)", _place, message)
-        message = message.replace(path, data_of(*match.groups()))
+        place = data_of(*match.groups())
+        message = message.replace(path, place)
+        # The task's name may stand before the place, which also begins with it.
+        message = message.replace(f"task {match[1]}: {place}", place)
     return message
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core import files
-from mtl_tf.core.columns import rows_of_frame
+from mtl_tf.core.columns import index_advice, rows_of_frame
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.task_types import DEFAULT
@@ -21,6 +21,8 @@ from mtl_tf.tasks.keras_datasets import unbatched
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
+# Fields of an entry that say how the cells of a file are read.
+_OF_TABLES = ("delimiter", "header", "skip_malformed")
 
 
 def to_files(entry: Any, folder: str) -> Any:
@@ -45,7 +47,7 @@ def to_files(entry: Any, folder: str) -> Any:
 
     Raises:
         ConfigError: `data` has another form, or is given beside `files`,
-            `dataset` or `format`.
+            `dataset`, `format` or what says how files are read.
         DataError: an example is no dict, or a column that the task reads has
             values other than text, numbers and lists of them; the message names
             task, split and row. In other columns, such values are left out.
@@ -59,6 +61,12 @@ def to_files(entry: Any, folder: str) -> Any:
         if key in entry:
             raise ConfigError(
                 f"task {name}: data and {key} stand in one entry: give one"
+            )
+    for key in _OF_TABLES:
+        if entry.get(key):
+            raise ConfigError(
+                f"task {name}: {key} is of csv and tsv files, and the entry "
+                f"has data: leave {key} out"
             )
     if not isinstance(data, Mapping) or not data:
         raise ConfigError(
@@ -139,13 +147,19 @@ def lines(
     """
     try:
         columns = _columns_of(entry)
-        read = set(columns.values())
-        learnt = targets(_features_of(entry))
+        features = _features_of(entry)
+        # An input that the entry fixes for all examples is read from none.
+        fixed = {columns[f.name] for f in inputs(features) if entry.get(f.name)}
+        read = set(columns.values()) - fixed
+        learnt = targets(features)
         may_be_missing = {columns[f.name] for f in learnt} | {*target_names}
         if hasattr(rows, "as_numpy_iterator"):
             rows = _examples_of(entry, rows).as_numpy_iterator()
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}")
+    needed = [{columns[f.name], f.name} for f in inputs(features)]
+    if advice := index_advice(rows, [of for of in needed if not of & fixed]):
+        raise DataError(f"{name}: {advice}")
     for number, row in enumerate(_dicts(name, rows)):
         location = f"{name} row {number}"
         if not isinstance(row, Mapping):
@@ -175,7 +189,7 @@ def _plain_row(
     plain = {}
     for key, value in row.items():
         column = f"{before}{key}"
-        if column in may_be_missing and _is_missing(value):
+        if column in may_be_missing and is_missing(value):
             value = None
         if isinstance(value, Mapping) and column not in read:
             plain[str(key)] = _plain_row(
@@ -191,8 +205,8 @@ def _plain_row(
     return plain
 
 
-def _is_missing(value: Any) -> bool:
-    """Whether pandas writes a missing value so."""
+def is_missing(value: Any) -> bool:
+    """Whether it is what pandas has in place of a missing value."""
     is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
     return is_nan or type(value).__name__ in ("NAType", "NaTType")
 

@@ -200,19 +200,8 @@ class QuestionFileSource(StreamedSource):
     ) -> list[str]:
         """The right answers in a field, none if it has an empty list."""
         value = self._value(location, record, key)
-        texts = value
-        if isinstance(value, Mapping) and isinstance(value.get("text"), list):
-            # The form of SQuAD datasets.
-            texts = value["text"]
-        answers = [texts] if isinstance(texts, str) else texts
-        if isinstance(answers, list):
-            # The form of the questions in a SQuAD file.
-            answers = [
-                a.get("text") if isinstance(a, Mapping) else a for a in answers
-            ]
-        if not isinstance(answers, list) or not all(
-            isinstance(answer, str) for answer in answers
-        ):
+        answers = answer_texts(value)
+        if answers is None:
             raise DataError(
                 f"{location}: {key} must be a text, a list of texts or "
                 '{"text": [...]} as in SQuAD, found '
@@ -226,6 +215,27 @@ class QuestionFileSource(StreamedSource):
                 f"{location}: no {key!r}; {keys_beside(record, key)}"
             )
         return column_value(record, key)
+
+
+def answer_texts(value: Any) -> list[str] | None:
+    """The texts of answers, in any form that files may have.
+
+    Args:
+        value: a text, a list of texts, or one of the forms of SQuAD: an object
+            with a list "text", or a list of objects with a "text".
+
+    Returns:
+        The texts, none of an empty list; None if it has another form.
+    """
+    if isinstance(value, Mapping) and isinstance(value.get("text"), list):
+        # The form of SQuAD datasets.
+        value = value["text"]
+    answers = [value] if isinstance(value, str) else value
+    if not isinstance(answers, (list, tuple)):
+        return None
+    # The form of the questions in a SQuAD file.
+    texts = [a.get("text") if isinstance(a, Mapping) else a for a in answers]
+    return texts if all(isinstance(text, str) for text in texts) else None
 
 
 def _records(

@@ -259,7 +259,7 @@ def test_own_tasks_are_accepted():
         (("a", 3), "tasks[1] must be a task's name or a dict"),
         (("",), "tasks[0] must be a task's name"),
         (({"files": {}},), "tasks[0]['name'] must be a name, got None"),
-        (({"name": "x"},), "tasks[0] (x) needs 'files' or 'dataset'"),
+        (({"name": "x"},), "tasks[0] (x) needs 'files' or 'dataset' ("),
         (
             ({"name": "x", "files": {}, "loss_weight": 0.0},),
             "tasks[0]['loss_weight'] must be positive, got 0.0",

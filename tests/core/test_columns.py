@@ -1,10 +1,12 @@
 """Columns of rows, of JSON also keys inside objects."""
 
+import pandas as pd
 import pytest
 
 from mtl_tf.core.columns import (
     column_value,
     has_column,
+    index_advice,
     keys_beside,
     renamed,
 )
@@ -72,3 +74,29 @@ def test_a_row_whose_columns_are_renamed():
     columns = {"text": "translation.en", "id": "a.b.c"}
     assert renamed(ROW, columns) == ROW | {"text": "tea", "id": 1}
     assert renamed({"a": 1, "b": 2}, {"b": "a"}) == {"b": 1}
+
+
+@pytest.mark.parametrize(
+    ("index", "columns", "names", "advice"),
+    [
+        ("text", {"label": ["x"]}, [["text"]], "'text' is the index of the"),
+        ("said", {"a": ["x"]}, [["text", "said"]], "'said' is the index of"),
+        (None, {"a": ["x"]}, [["text"]], "reset_index(names='text') makes it"),
+        ("text", {"text": ["x"]}, [["text"]], ""),
+        ("text", {"said": ["x"]}, [["text", "said"]], ""),
+        ("a.b", {"a": [{"b": "x"}]}, [["a.b"]], ""),
+        ("id", {"a": ["x"]}, [["text"]], ""),
+        # Which of the two it is cannot be told.
+        (None, {"a": ["x"]}, [["text"], ["text_pair"]], ""),
+    ],
+)
+def test_an_index_that_holds_a_column(index, columns, names, advice):
+    frame = pd.DataFrame(columns, index=pd.Index(["i"], name=index))
+    found = index_advice(frame, names)
+    assert advice in found and bool(advice) == bool(found)
+
+
+def test_no_index_is_told_of_where_there_is_none():
+    counted = pd.DataFrame({"a": ["x"]})
+    for given in (counted, ["x"], ("x",), pd.Series(["x"]), None):
+        assert index_advice(given, [["text"]]) == ""

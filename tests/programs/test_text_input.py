@@ -124,8 +124,12 @@ def test_half_a_surrogate_pair_is_replaced():
         ('{"text": null}', "in:2: text must be a string, got None"),
         ('{"text": "a", "task": 3}', "in:2: task must be a string, got 3"),
         ('{"text": "a", "tokens": []}', "in:2: must be an object such as"),
-        ('{"tokens": "a"}', "in:2: tokens must be a list of strings, got 'a'"),
-        ('{"tokens": ["a", 3]}', "in:2: tokens must be a list of strings, got"),
+        ('{"tokens": "a"}', "in:2: tokens must be a list of strings that are"),
+        ('{"tokens": ["a", 3]}', "in:2: tokens must be a list of strings that"),
+        (
+            '{"tokens": ["a", ""]}',
+            "in:2: tokens must be a list of strings that",
+        ),
         ("[" * 100_000, "in:2: not JSON"),
     ],
 )

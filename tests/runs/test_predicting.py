@@ -88,6 +88,7 @@ def test_wrong_texts(run):
         ("mood", ["EU"], "the task mood reads whole texts"),
         ("chunks", 3, "must be a string or a list of strings"),
         ("chunks", ["EU", 3], "must be a string or a list of strings"),
+        ("chunks", ["EU", ""], r"token 1 \(counted from 0\) .* is empty"),
     ):
         with pytest.raises(TypeError, match=message):
             run.predict(task, [text])

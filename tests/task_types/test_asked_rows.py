@@ -177,6 +177,8 @@ def test_wrong_files_of_squad_are_told_by_place():
         ({"answers": {"text": [], "answer_start": []}}, ""),
         ({"answer": "Ann", "answers": ["it"]}, "Ann"),
         ({"answers": []}, ""),
+        ({"answers": [{"text": "Ann", "answer_start": 7}]}, "Ann"),
+        ({"answer": [{"text": "Ann"}, {"text": "it"}]}, "Ann"),
     ],
 )
 def test_answers_are_scored_in_the_forms_of_files(given, scored):
@@ -184,7 +186,9 @@ def test_answers_are_scored_in_the_forms_of_files(given, scored):
     assert one["answer"] == scored
 
 
-@pytest.mark.parametrize("given", [{}, {"answers": {"a": 1}}])
+@pytest.mark.parametrize(
+    "given", [{}, {"answers": {"a": 1}}, {"answer": [{"a": 1}]}]
+)
 def test_rows_without_an_answer_are_not_scored(given):
     with pytest.raises(ConfigError, match="rows:1: to score a text"):
         predicted("owners", {**ASKED, **given}, score=True)

@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 import tensorflow as tf
 
@@ -32,6 +33,14 @@ def test_it_need_not_be_given(asking):
     for given in (CONTEXT, {"context": CONTEXT}, ["", CONTEXT]):
         fields = types.fields_of(task, given)
         assert fields == {"question": QUESTION, "context": CONTEXT}
+    for missing in (None, float("nan"), pd.NA, ""):
+        for given in (
+            {"question": missing, "context": CONTEXT},
+            [missing, CONTEXT],
+        ):
+            assert types.fields_of(task, given)["question"] == QUESTION
+    with pytest.raises(TypeError, match="a question about a context"):
+        types.fields_of(task, {"question": 3, "context": CONTEXT})
     for wrong in (CONTEXT, {"context": CONTEXT}, [CONTEXT]):
         with pytest.raises(TypeError, match="a question about a context"):
             types.fields_of(other, wrong)
@@ -102,6 +111,9 @@ def test_a_check_of_an_export_need_not_ask_it(tmp_path, text, expected):
     names = ["question", "context"]
     assert check._texts(text, names, "is it?") == expected
     assert check._texts(text, names, "") == text.split("\t")
+    # Given apart, a text may have tabs.
+    apart = ["", f"{text}\tmore"]
+    assert check._texts(apart, names, "is it?") == ["is it?", apart[1]]
     folder = tmp_path / exported_files.FOLDER
     assert exported_files.question_of(str(tmp_path), "moods") == ""
     folder.mkdir()

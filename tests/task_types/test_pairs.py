@@ -192,3 +192,12 @@ def test_rows_of_some_labels_are_left_out(tmp_path, caplog):
     entry |= {"files": {"train": str(path)}, "labels": ["x", "-"]}
     with pytest.raises(ConfigError, match="- stands in labels and in skip"):
         resolve([entry])
+
+
+@pytest.mark.parametrize("wrong", [5, None, "ab", ["a"], ["a", 5], b"ab"])
+def test_what_is_no_pair(wrong):
+    task = {"name": "p", "type": "pair_classification", "labels": ["x", "y"]}
+    task["pairs"] = "apart"
+    types = prediction_types.of(task["type"])
+    with pytest.raises(TypeError, match="reads text and text_pair: each"):
+        types.fields_of(task, wrong)

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.given_rows import named
+from mtl_tf.tasks.given_rows import file_of, named
 from mtl_tf.tasks.in_memory import paths_of, to_files
 
 ROWS = [
@@ -311,6 +311,16 @@ def test_other_entries_stay_as_they_are(tmp_path):
             "task tea: data['train'] row 0 must be a dict, got (b'a'",
         ),
         ({"name": "../a", "data": {}}, ConfigError, "must start with"),
+        (
+            entry_of({"train": pd.DataFrame(ROWS).set_index("text")}),
+            DataError,
+            "task tea: data['train']: 'text' is the index of the DataFrame",
+        ),
+        (
+            entry_of({"train": ROWS}, delimiter=";"),
+            ConfigError,
+            "delimiter is of csv and tsv files, and the entry has data",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_written(
@@ -339,3 +349,19 @@ def test_rows_without_a_label_are_left_out_if_allowed(tmp_path, missing):
     entry = to_files(entry_of(data), str(tmp_path))
     with pytest.raises(DataError, match="found null; `skip_missing=True`"):
         read(entry)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_a_question_of_all_examples_needs_none_of_a_row(tmp_path, missing):
+    rows = {"question": [missing], "context": ["c"], "answer": ["a"]}
+    entry = {"name": "t", "type": "question_answering", "question": "is it?"}
+    entry["data"] = dict.fromkeys(("train", "validation"), pd.DataFrame(rows))
+    (task,) = registry.resolve([to_files(entry, str(tmp_path))])
+    (example,) = task.dataset("train").as_numpy_iterator()
+    assert example["question"] == b"is it?"
+
+
+def test_a_task_is_named_once_in_a_message():
+    path = file_of("/run/given", "tea", "train", "0" * 12)
+    found = named(f"task tea: {path}:2: no header", [path])
+    assert found == "task tea: data['train'] row 1: no header"

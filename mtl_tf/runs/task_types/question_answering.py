@@ -20,6 +20,8 @@ from mtl_tf.runs.prediction_type import (
     as_json,
 )
 from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.in_memory import is_missing
+from mtl_tf.tasks.question_source import answer_texts
 from mtl_tf.tasks.row_files import FORMATS
 from mtl_tf.tasks.task import Task
 
@@ -33,10 +35,16 @@ def _asking(task: TaskDict, value: Any) -> Any:
     if not question:
         return value
     if isinstance(value, Mapping):
-        return {**value, _QUESTION: value.get(_QUESTION) or question}
+        return {**value, _QUESTION: _or(value.get(_QUESTION), question)}
     if isinstance(value, (list, tuple)) and value:
-        return [value[0] or question, *value[1:]]
+        return [_or(value[0], question), *value[1:]]
     return value
+
+
+def _or(given: Any, question: str) -> Any:
+    """What is given as a question, or else the task's."""
+    is_given = given is not None and not is_missing(given) and given != ""
+    return given if is_given else question
 
 
 def as_text(prediction: Mapping[str, Any]) -> str:
@@ -58,10 +66,9 @@ class GivenAnswers(GivenTexts):
             answers = value.get("answer")
             if answers is None:
                 answers = value.get("answers")
-            if isinstance(answers, Mapping) and "text" in answers:
-                answers = answers["text"]
-            if isinstance(answers, (list, tuple)):
-                answers = answers[0] if answers else ""
+            texts = answer_texts(answers)
+            if texts is not None:
+                answers = texts[0] if texts else ""
             value = {**value, "answer": answers}
         return super().fields_of(task, _asking(task, value))
 

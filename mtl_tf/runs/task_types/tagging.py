@@ -233,6 +233,12 @@ def _split(
 def _checked_tokens(tokens: Any) -> list[str]:
     is_list = isinstance(tokens, Sequence) and not isinstance(tokens, bytes)
     if is_list and all(isinstance(token, str) for token in tokens):
+        if "" in tokens:  # Files to train on have none either.
+            raise TypeError(
+                f"the token {list(tokens).index('')} (counted from 0) of a "
+                "text to be tagged is empty: leave it out or write a word, "
+                f"got {tokens!r:.60}"
+            )
         return list(tokens)
     raise TypeError(
         "a text to be tagged must be a string or a list of strings, its "

@@ -9,7 +9,12 @@ import numpy as np
 
 from mtl_tf.core.columns import has_column, renamed
 from mtl_tf.runs.predicting_run import PredictingRun
-from mtl_tf.runs.prediction_type import Prediction, TaskDict, as_json
+from mtl_tf.runs.prediction_type import (
+    Prediction,
+    TaskDict,
+    as_json,
+    no_texts,
+)
 
 #: Stands for the end of a text, which also has a probability.
 END = "</s>"
@@ -88,7 +93,8 @@ class GivenTexts(abc.ABC):
         *first, last = self.features
         return (
             f"to score a text, the task {task['name']} needs "
-            f"{', '.join(first)} and {last} as strings, got {value!r:.60}"
+            f"{', '.join(first)} and {last} as strings, got "
+            f"{no_texts(value, [*self.features])}"
         )
 
     def own_columns(self, columns: Mapping[str, Any]) -> dict[str, str]:

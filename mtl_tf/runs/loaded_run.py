@@ -195,8 +195,8 @@ class Run:
             examples: as for `predict`, plus the text to score. Mappings of
                 `text` and `translation` (or `source` and `target`), or of
                 `question`, `context` and `answer`; or lists of two or three
-                strings in that order. A `tf.data.Dataset` may also have it as
-                the target of pairs (inputs, target).
+                strings in that order, without the question if the task has one.
+                A `tf.data.Dataset` may have the text as the target of pairs.
 
         Returns:
             For each example a dict of `task`; `words`, the scored text as the

@@ -32,6 +32,24 @@ def as_json(prediction: Mapping[str, Any]) -> str:
     return strict_json.dumps(prediction) + "\n"
 
 
+def no_texts(value: Any, names: Sequence[str]) -> str:
+    """What of an example is no text, for a message.
+
+    Args:
+        value: the example; of a mapping only what is wrong is named.
+        names: the names of its texts.
+    """
+    if not isinstance(value, Mapping):
+        return f"{value!r:.60}"
+    wrong = {
+        n: value.get(n) for n in names if not isinstance(value.get(n), str)
+    }
+    return " and ".join(
+        f"no {name}" if text is None else f"{text!r:.60} as {name}"
+        for name, text in wrong.items()
+    )
+
+
 class PredictionType(abc.ABC):
     """How a run predicts the tasks of a type.
 

@@ -49,6 +49,7 @@ def named(message: str, paths: Iterable[str]) -> str:
         if not match or path not in message:
             continue
         message = re.sub(r"\bline (\d+)", _row, message)
+        message = re.sub(r"\b(\d+) line(s?)\b", r"\1 row\2", message)
         message = re.sub(rf"({re.escape(path)}):(\d+)", _place, message)
         place = data_of(*match.groups())
         message = message.replace(path, place)

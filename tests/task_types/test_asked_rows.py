@@ -187,8 +187,15 @@ def test_answers_are_scored_in_the_forms_of_files(given, scored):
 
 
 @pytest.mark.parametrize(
-    "given", [{}, {"answers": {"a": 1}}, {"answer": [{"a": 1}]}]
+    ("given", "told"),
+    [
+        ({}, "no answer"),
+        ({"answers": {"a": 1}}, "{'a': 1} as answer"),
+        ({"answer": [{"a": 1}]}, "[{'a': 1}] as answer"),
+        ({"question": "who? " * 20}, "no answer"),
+    ],
 )
-def test_rows_without_an_answer_are_not_scored(given):
-    with pytest.raises(ConfigError, match="rows:1: to score a text"):
+def test_rows_without_an_answer_are_not_scored(given, told):
+    with pytest.raises(ConfigError, match="rows:1: to score a text") as caught:
         predicted("owners", {**ASKED, **given}, score=True)
+    assert f"as strings, got {told}" in str(caught.value)

@@ -41,6 +41,11 @@ def test_it_need_not_be_given(asking):
             assert types.fields_of(task, given)["question"] == QUESTION
     with pytest.raises(TypeError, match="a question about a context"):
         types.fields_of(task, {"question": 3, "context": CONTEXT})
+    scorer = types.given_texts
+    fields = scorer.fields_of(task, [CONTEXT, "key"])
+    assert fields == {"question": QUESTION, "context": CONTEXT, "answer": "key"}
+    with pytest.raises(TypeError, match="question, context and answer"):
+        scorer.fields_of(other, [CONTEXT, "key"])
     for wrong in (CONTEXT, {"context": CONTEXT}, [CONTEXT]):
         with pytest.raises(TypeError, match="a question about a context"):
             types.fields_of(other, wrong)

@@ -220,6 +220,9 @@ def test_what_is_no_question_about_a_context(untrained):
         with pytest.raises(TypeError, match="a question about a context"):
             untrained.predict("behind", [wrong])
     types = task_types.of(NAME)
+    asked = {"question": "who? " * 20, "context": 3}
+    with pytest.raises(TypeError, match="as strings, got 3 as context$"):
+        types.fields_of(untrained.tasks[0], asked)
     fields = types.fields_of_line(untrained.tasks[0], "who?\ta\tb")
     assert fields == {"question": "who?", "context": "a\tb"}
     with pytest.raises(TypeError, match="a tab and the context"):

@@ -365,3 +365,5 @@ def test_a_task_is_named_once_in_a_message():
     path = file_of("/run/given", "tea", "train", "0" * 12)
     found = named(f"task tea: {path}:2: no header", [path])
     assert found == "task tea: data['train'] row 1: no header"
+    found = named(f"{path}: 2 lines without a question (first: line 3)", [path])
+    assert found.endswith("2 rows without a question (first: row 2)")

@@ -18,6 +18,7 @@ from mtl_tf.runs.prediction_type import (
     PredictionType,
     TaskDict,
     as_json,
+    no_texts,
 )
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.in_memory import is_missing
@@ -70,6 +71,9 @@ class GivenAnswers(GivenTexts):
             if texts is not None:
                 answers = texts[0] if texts else ""
             value = {**value, "answer": answers}
+        elif task.get(_QUESTION) and isinstance(value, (list, tuple)):
+            # A context and its answer.
+            value = ["", *value] if len(value) == len(_INPUTS) else value
         return super().fields_of(task, _asking(task, value))
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
@@ -116,15 +120,17 @@ class AnswerPrediction(PredictionType):
         if isinstance(value, str) and task.get(_QUESTION):
             value = {_CONTEXT: value}
         value = _asking(task, value)
+        texts = value
         if isinstance(value, Mapping):
-            value = [value.get(name) for name in _INPUTS]
-        right = isinstance(value, (list, tuple)) and len(value) == len(_INPUTS)
-        if not right or not all(isinstance(text, str) for text in value):
+            texts = [value.get(name) for name in _INPUTS]
+        right = isinstance(texts, (list, tuple)) and len(texts) == len(_INPUTS)
+        if not right or not all(isinstance(text, str) for text in texts):
             raise TypeError(
                 f"the task {task['name']} answers a question about a context: "
-                f"an example must have these two as strings, got {value!r:.60}"
+                "an example must have these two as strings, got "
+                f"{no_texts(value, _INPUTS)}"
             )
-        return dict(zip(_INPUTS, value))
+        return dict(zip(_INPUTS, texts))
 
     def asked(self, task: TaskDict) -> tuple[str, ...]:
         """The question, unless the task's entry has one; then the context."""

@@ -188,8 +188,18 @@ def attribute(place: str, noun: str) -> Any:
     if not module.startswith("mtl_tf."):
         _FILES.add(getattr(imported, "__file__", None) or "")
     if not hasattr(imported, name):
-        raise ConfigError(f"{place}: {module} has no {noun} {name!r}")
+        there = vars(imported).items()
+        known = [n for n, value in there if _is_of(value, imported)]
+        raise ConfigError(
+            f"{place}: {module} has no {noun} {name!r}; {hint(name, known)}"
+        )
     return getattr(imported, name)
+
+
+def _is_of(value: Any, module: Any) -> bool:
+    """Whether a function or class is defined in a module, not imported."""
+    is_there = getattr(value, "__module__", None) == module.__name__
+    return is_there and callable(value)
 
 
 def _of_file(path: str, name: str) -> Any:
@@ -197,9 +207,12 @@ def _of_file(path: str, name: str) -> Any:
     if not os.path.isfile(path):
         path = _COPIES.get(path, path)
     if not os.path.isfile(path):
+        folder, file = os.path.split(path)
+        beside = os.listdir(folder) if os.path.isdir(folder) else []
+        beside = [other for other in beside if other.endswith(".py")]
         raise ConfigError(
-            f"there is no file {path} with {name}: a run needs its own code "
-            "where that was in its training"
+            f"there is no file {path} with {name} (a trained run needs its own "
+            f"code where that was in its training); {hint(file, beside)}"
         )
     _FILES.add(path)
     called = "mtl_tf_own_" + os.path.basename(path).removesuffix(".py")

@@ -83,9 +83,17 @@ def test_a_file_that_cannot_be_imported(place, code, told):
 
 
 def test_a_file_that_was_moved_is_told(place):
-    rule = "there is no file .*gone.py with late: a run needs its own code wh"
+    rule = r"there is no file .*gone.py with late \(a trained run needs its own"
     with pytest.raises(ConfigError, match=rule):
         own_functions.load(place.replace("mine.py", "gone.py:late"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("mine.py:laet", "late"), ("mien.py:late", "mine.py")]
+)
+def test_the_nearest_names_are_offered(place, wrong, right):
+    with pytest.raises(ConfigError, match=f"did you mean '{right}'"):
+        own_functions.load(place.replace("mine.py", wrong))
 
 
 def test_a_file_of_data_classes_with_names_of_types(place):

@@ -188,18 +188,29 @@ def attribute(place: str, noun: str) -> Any:
     if not module.startswith("mtl_tf."):
         _FILES.add(getattr(imported, "__file__", None) or "")
     if not hasattr(imported, name):
-        there = vars(imported).items()
-        known = [n for n, value in there if _is_of(value, imported)]
         raise ConfigError(
-            f"{place}: {module} has no {noun} {name!r}; {hint(name, known)}"
+            f"{place}: {module} has no {noun} {name!r}; "
+            f"{hint(name, _names_in(imported))}"
         )
     return getattr(imported, name)
 
 
-def _is_of(value: Any, module: Any) -> bool:
-    """Whether a function or class is defined in a module, not imported."""
-    is_there = getattr(value, "__module__", None) == module.__name__
-    return is_there and callable(value)
+def _names_in(module: Any) -> list[str]:
+    """The functions and classes that are defined in a module.
+
+    If there are none, as in packages that only collect them, all that it has.
+    """
+    there = {
+        name: value
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_")
+    }
+    defined = [
+        name
+        for name, value in there.items()
+        if getattr(value, "__module__", None) == module.__name__
+    ]
+    return defined or list(there)
 
 
 def _of_file(path: str, name: str) -> Any:

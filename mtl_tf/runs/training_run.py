@@ -41,6 +41,7 @@ from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_directory import LENGTHS, SERVED, RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
+from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.optimizers import make_optimizer
@@ -150,6 +151,9 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     rate = WarmupThen(optimizer["learning_rate"], optimizer["schedule"])
     make_optimizer(optimizer, rate)
     stage_gradients.weighting_of(config, tasks)
+    text = config["text"]
+    for tokenizer in (text["tokenizer"], *text["tokenizers"].values()):
+        make_tokenizer(tokenizer)
 
 
 def _train(

@@ -94,6 +94,10 @@ def test_a_file_that_was_moved_is_told(place):
 def test_the_nearest_names_are_offered(place, wrong, right):
     with pytest.raises(ConfigError, match=f"did you mean '{right}'"):
         own_functions.load(place.replace("mine.py", wrong))
+    with pytest.raises(ConfigError, match="has no class 'OrderdDict'; did you"):
+        own_functions.load("collections:OrderdDict", "class")
+    with pytest.raises(ConfigError, match="'Sequenc'; did you mean 'Sequence'"):
+        own_functions.load("collections.abc:Sequenc", "class")
 
 
 def test_a_file_of_data_classes_with_names_of_types(place):

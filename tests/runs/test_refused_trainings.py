@@ -145,3 +145,21 @@ def test_a_wrong_optimizer_leaves_no_run(
     with pytest.raises(ConfigError, match=message):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "message"),
+    [
+        ({"name": "keras.optimizers:Adam"}, "must be a class of .*Tokenizer"),
+        ({"name": "no_such_file.py:Words"}, "there is no file"),
+        ({"name": "regex", "lowercase": True, "pattern": "("}, "pattern"),
+    ],
+)
+def test_a_wrong_tokenizer_leaves_no_run(
+    tmp_path, small_files, tokenizer, message
+):
+    config = corpus.config(small_files, steps=1)
+    config["text"]["tokenizer"] = tokenizer
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

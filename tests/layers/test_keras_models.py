@@ -131,6 +131,29 @@ def test_bidirectional_of_keras_takes_the_layers(
     assert_trains_and_saves(model, ids, labels, tmp_path, wide)
 
 
+def test_layers_of_tasks_read_in_both_directions():
+    """As the docs say; Keras's `Bidirectional` passes no `task` on."""
+    ids, _ = make_ids()
+    task = np.arange(len(ids), dtype="int32") % TASKS
+    tokens, tasks = (
+        keras.Input([None], dtype="int32"),
+        keras.Input([], dtype="int32"),
+    )
+    hidden = keras.layers.Embedding(WORDS, 4, mask_zero=True)(tokens)
+    with pytest.raises(TypeError, match="task"):
+        both = keras.layers.Bidirectional(LSTM(UNITS, tasks=TASKS))
+        both(hidden, task=tasks)
+    states = [
+        LSTM(UNITS, tasks=TASKS, reverse=reverse)(hidden, task=tasks)
+        for reverse in (False, True)
+    ]
+    model = keras.Model([tokens, tasks], keras.layers.Concatenate()(states))
+    first = model([ids, task]).numpy()
+    assert first.shape == (len(ids), 2 * UNITS)
+    other = model([ids, (task + 1) % TASKS]).numpy()
+    assert (first != other).any(1).all()
+
+
 def test_go_backwards_reverses_what_reverse_returns():
     x = tf.constant(np.random.default_rng(1).normal(size=(2, 5, 4)), tf.float32)
     mask = tf.constant([[True] * 5, [True, True, True, False, False]])

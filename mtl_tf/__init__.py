@@ -270,7 +270,7 @@ def compare(
     """Tests whether one run is better than another, as `launch.compare` does.
 
     Args:
-        run: a finished run, its directory, or a folder of seeds.
+        run: a finished run, its directory, or a folder of seeds or folds.
         other: the run that may be better, likewise.
         split: the split to compare; the runs have stored its predictions.
         tasks: names of tasks; those that both have by default.

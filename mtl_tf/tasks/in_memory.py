@@ -18,6 +18,7 @@ from mtl_tf.tasks import fields, given_rows, task_types
 from mtl_tf.tasks.entries import name_of
 from mtl_tf.tasks.features import Feature, inputs, targets
 from mtl_tf.tasks.keras_datasets import unbatched
+from mtl_tf.tasks.row_files import each
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
@@ -91,9 +92,14 @@ def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
     features = _features_of(entry)
     columns = _columns_of(entry)
     read = [columns[feature.name] for feature in inputs(features)]
-    learnt = [columns[feature.name] for feature in targets(features)]
+    learnt = [c for f in targets(features) for c in each(columns[f.name])]
     spec = dataset.element_spec
     if isinstance(spec, tuple) and len(spec) == 2:
+        if len(learnt) > 1:
+            raise ConfigError(
+                f"the targets are in {len(learnt)} columns: give a "
+                "tf.data.Dataset of dicts with them, not of pairs"
+            )
 
         def as_dict(values: Any, target: Any) -> dict[str, Any]:
             if not isinstance(values, dict):
@@ -110,10 +116,17 @@ def _features_of(entry: Mapping[str, Any]) -> Sequence[Feature]:
     return task_types.of(entry.get("type", DEFAULT)).features((), {})
 
 
-def _columns_of(entry: Mapping[str, Any]) -> dict[str, str]:
-    """The column name of each feature of the entry's type."""
+def _columns_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The column name of each feature of the entry's type, or several names."""
     columns = {feature.name: feature.name for feature in _features_of(entry)}
-    return columns | fields.mapping(entry, "columns", fields.is_text, "a name")
+    return columns | fields.mapping(
+        entry,
+        "columns",
+        lambda value: (
+            fields.is_columns(value) and all(map(fields.is_text, each(value)))
+        ),
+        "a name",
+    )
 
 
 def lines(
@@ -139,9 +152,10 @@ def lines(
     """
     try:
         columns = _columns_of(entry)
-        read = set(columns.values())
+        read = {name for names in columns.values() for name in each(names)}
         learnt = targets(_features_of(entry))
-        may_be_missing = {columns[f.name] for f in learnt} | {*target_names}
+        may_be_missing = {c for f in learnt for c in each(columns[f.name])}
+        may_be_missing |= {*target_names}
         if hasattr(rows, "as_numpy_iterator"):
             rows = _examples_of(entry, rows).as_numpy_iterator()
     except ConfigError as error:

@@ -31,9 +31,12 @@ class Served(abc.ABC):
     Attributes:
         encoder: the run's encoder; the export must track its tables.
         inputs: names of a signature's inputs, each string [batch].
+        answers: for a type whose probabilities an ensemble can average, the
+            class that turns them into outputs (`ScoreAnswers`); else None.
     """
 
     inputs: tuple[str, ...] = ("text",)
+    answers: type | None = None
 
     @property
     def names_tasks(self) -> bool:
@@ -165,7 +168,7 @@ class Served(abc.ABC):
             results = forward(tf.constant(task), features)
             return self.answer(results, beside, tf.fill(rows, task), task)
 
-        return _signature(serve, self.inputs)
+        return signature(serve, self.inputs)
 
     def for_all(self) -> Callable[..., Tensors]:
         """The function of `serving_default`: `inputs` and `task` [batch].
@@ -174,15 +177,12 @@ class Served(abc.ABC):
         """
 
         def serve(task: tf.Tensor, **strings: tf.Tensor) -> Tensors:
-            is_task = tf.equal(task[:, None], tf.constant(self.names)[None])
-            is_known = tf.reduce_any(is_task, 1)
-            place = tf.argmax(is_task, 1, output_type=tf.int32)
-            number = tf.where(is_known, tf.gather(self.tasks, place), -1)
+            number = known_tasks(task, self.names, self.tasks)
             features, beside = self._read(self.completed(strings, number))
             results = self._run_mixed(features, number)
             return self.answer(results, beside, number)
 
-        return _signature(serve, (*self.inputs, "task"))
+        return signature(serve, (*self.inputs, "task"))
 
     def completed(self, strings: Tensors, number: tf.Tensor) -> Tensors:
         """Fills inputs that a task's config entry fixes for all of its rows.
@@ -238,7 +238,7 @@ class Served(abc.ABC):
         return id(self.models[task]), self.key_of(task)
 
 
-def _signature(
+def signature(
     function: Callable[..., Tensors], names: Sequence[str]
 ) -> Callable[..., Tensors]:
     """A function of strings [batch] with these input names, for an export."""
@@ -273,6 +273,22 @@ def _of_as_many_rows(
     ]
     with tf.control_dependencies(right):
         return [tf.identity(column) for column in strings]
+
+
+def known_tasks(
+    named: tf.Tensor, names: Sequence[str], numbers: Sequence[int]
+) -> tf.Tensor:
+    """The number of each row's task, int32 [batch]; -1 if it is unknown.
+
+    Args:
+        named: the name of each row's task, string [batch].
+        names: the names of the known tasks.
+        numbers: their numbers.
+    """
+    is_task = tf.equal(named[:, None], tf.constant(list(names))[None])
+    is_known = tf.reduce_any(is_task, 1)
+    place = tf.argmax(is_task, 1, output_type=tf.int32)
+    return tf.where(is_known, tf.gather(list(numbers), place), -1)
 
 
 def rows_of(features: Tensors, rows: tf.Tensor) -> Tensors:

@@ -1,7 +1,7 @@
 """Serves tasks whose models have a sharing scheme."""
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,33 +91,79 @@ class ServedTexts(ServedSharing):
         return features, {}
 
 
+class Labels:
+    """The labels of tasks, as tensors.
+
+    Args:
+        described: all tasks of the run.
+        tasks: the numbers of those with labels.
+
+    Attributes:
+        counts: the number of labels of each task, by the task's number.
+        width: the largest of them.
+    """
+
+    def __init__(
+        self, described: Sequence[Mapping[str, Any]], tasks: Sequence[int]
+    ):
+        labels = {task: described[task]["labels"] for task in tasks}
+        self.counts = {task: len(part) for task, part in labels.items()}
+        self.width = max(self.counts.values())
+        table = np.full((len(described), self.width), "", object)
+        for task, part in labels.items():
+            table[task, : len(part)] = part
+        self._classes = tf.constant(table.tolist(), tf.string)
+
+    def of_rows(self, number: tf.Tensor, task: int | None = None) -> tf.Tensor:
+        """The labels of each row's task, string [batch, labels].
+
+        Args:
+            number, task: see `Served.answer`.
+        """
+        if task is not None:
+            classes = self._classes[task, : self.counts[task]]
+            return tf.repeat(classes[None], tf.size(number), axis=0)
+        empty = tf.fill([1, self.width], "")
+        return tf.gather(tf.concat([empty, self._classes], 0), number + 1)
+
+
+class ScoreAnswers(abc.ABC):
+    """Turns the probabilities of labels into the outputs of a signature.
+
+    Args:
+        described: all tasks of the run, with what was fitted for them.
+        tasks: the numbers of the served ones.
+    """
+
+    def __init__(
+        self, described: Sequence[Mapping[str, Any]], tasks: Sequence[int]
+    ):
+        self.labels = Labels(described, tasks)
+
+    @abc.abstractmethod
+    def __call__(
+        self,
+        scores: tf.Tensor,
+        number: tf.Tensor,
+        task: int | None = None,
+        predicted: tf.Tensor | None = None,
+    ) -> Tensors:
+        """The outputs.
+
+        Args:
+            scores: the model's probabilities, float32 [batch, width].
+            number, task: see `Served.answer`.
+            predicted: the model's label ids, int32 [batch], if each row has one
+                label; None for those of the largest probabilities.
+        """
+
+
 class ServedLabels(ServedSharing):
     """Tasks whose answers are labels."""
 
     def __init__(self, run, models, tasks, **options):
         super().__init__(run, models, tasks, **options)
-        tasks = self.described
-        labels = {task: tasks[task]["labels"] for task in self.tasks}
-        self.counts = {task: len(part) for task, part in labels.items()}
-        self.width = max(self.counts.values())
-        table = np.full((len(tasks), self.width), "", object)
-        for task, part in labels.items():
-            table[task, : len(part)] = part
-        self.classes = tf.constant(table.tolist(), tf.string)
-
-    def classes_of(
-        self, number: tf.Tensor, task: int | None = None
-    ) -> tf.Tensor:
-        """The labels of each row's task, string [batch, labels].
-
-        Args:
-            number, task: see `answer`.
-        """
-        if task is not None:
-            classes = self.classes[task, : self.counts[task]]
-            return tf.repeat(classes[None], tf.size(number), axis=0)
-        empty = tf.fill([1, self.width], "")
-        return tf.gather(tf.concat([empty, self.classes], 0), number + 1)
+        self.labels = Labels(self.described, self.tasks)
 
 
 def _at_least_one_row(column: tf.Tensor) -> tf.Tensor:

@@ -14,8 +14,9 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_list(
         "runs",
         [],
-        "the two runs, or two folders of seeds (seed_1, seed_2, ...). You can "
-        "also name them without the flag, one after the other",
+        "the two runs, or two folders of seeds (seed_1, seed_2, ...) or of the "
+        "folds of a cross-validation (launch.sweep --folds). You can also name "
+        "them without the flag, one after the other",
         flag_values=values,
     )
     flags.DEFINE_string(
@@ -75,7 +76,8 @@ PROGRAM = runner.Program(
     summary="""
     Tests whether one run is better than another, for each task and for the
     mean. It uses a paired bootstrap over the examples of the test set and, for
-    folders of seeds, also over the seeds. It reads the predictions that
+    folders of seeds, also over the seeds. The folds of a cross-validation are
+    compared on the examples of all of them. It reads the predictions that
     training stores in the runs, and needs neither the models nor the data.
     """,
     main=main,
@@ -85,6 +87,10 @@ PROGRAM = runner.Program(
         (
             "Two rows of a table with all their seeds, for two tasks",
             "runs/meta_mtl_3/lstm runs/meta_mtl_3/meta_mtl --tasks=books,dvd",
+        ),
+        (
+            "Two cross-validations of launch.sweep, each of one setting",
+            "runs/folds_lstm runs/folds_meta",
         ),
     ),
     arguments="runs",

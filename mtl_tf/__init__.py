@@ -270,7 +270,7 @@ def compare(
     """Tests whether one run is better than another, as `launch.compare` does.
 
     Args:
-        run: a finished run, its directory, or a folder of seeds.
+        run: a finished run, its directory, or a folder of seeds or folds.
         other: the run that may be better, likewise.
         split: the split to compare; the runs have stored its predictions.
         tasks: names of tasks; those that both have by default.
@@ -345,7 +345,7 @@ def export_saved_model(
     """Exports a run for TensorFlow Serving, as `export.saved_model` does.
 
     Args:
-        run: a run or its directory.
+        run: a run, its directory, or the file of `launch.ensemble --output`.
         export_dir: the directory that holds all versions, as a model server
             expects.
         version: the version number; 0 for the next free one.
@@ -367,9 +367,9 @@ def export_saved_model(
     except ModuleNotFoundError:
         # The project is used from a checkout and is not installed.
         exporter = importlib.import_module("export.saved_model")
-    return exporter.export(
-        _loaded(run), os.fspath(export_dir), version, weights
-    )
+    is_path = isinstance(run, (str, os.PathLike))
+    source = exporter.load(os.fspath(run)) if is_path else _loaded(run)
+    return exporter.export(source, os.fspath(export_dir), version, weights)
 
 
 def _import_tensorflow() -> None:

@@ -52,7 +52,7 @@ class ServedTagging(ServedLabels):
 
     def answer(self, results, beside, number, task=None) -> Tensors:
         """Tokens, their tags and their positions."""
-        classes = self.classes_of(number, task)
+        classes = self.labels.of_rows(number, task)
         length = tf.where(number < 0, 0, beside["length"])
         columns = {
             "tags": tf.gather(classes, results["number"], batch_dims=1),

@@ -75,6 +75,48 @@ def splits(run: str) -> list[str]:
     return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
 
 
+def joined(parts: Sequence[TaskPredictions]) -> TaskPredictions:
+    """The examples of several parts of a task as one, such as all folds.
+
+    Args:
+        parts: predictions with the same labels and metrics. What not all parts
+            have is left out, and so are losses and diagnostics.
+
+    Raises:
+        RunError: the labels, their order or the metrics differ.
+    """
+    first, *others = parts
+    for part in others:
+        for what in ("class_names", "metrics"):
+            values = [list(getattr(p, what)) for p in (first, part)]
+            if values[0] != values[1]:
+                raise RunError(
+                    f"the parts of the task {first.name} cannot be joined: "
+                    f"{what} is {values[0]} in one and {values[1]} in another"
+                )
+
+    def join(name: str) -> list[Any] | None:
+        values = [getattr(part, name) for part in parts]
+        if any(value is None for value in values):
+            return None
+        return [item for value in values for item in value]
+
+    digests = [part.examples for part in parts]
+    return TaskPredictions(
+        first.name,
+        join("labels"),
+        join("predictions"),
+        first.class_names,
+        type=first.type,
+        metrics=first.metrics,
+        clean=join("clean"),
+        scores=join("scores"),
+        settings=first.settings,
+        confidences=join("confidences"),
+        examples=None if None in digests else " ".join(digests),
+    )
+
+
 def warn_of_other_texts(
     runs: Sequence[Mapping[str, TaskPredictions]], paths: Sequence[str]
 ) -> None:

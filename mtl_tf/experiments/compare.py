@@ -1,4 +1,4 @@
-"""Compares two runs, or two folders of seeds, example by example."""
+"""Compares two runs, or two folders of seeds or folds, example by example."""
 
 import dataclasses
 import os
@@ -17,7 +17,7 @@ from mtl_tf.evaluation import (
 )
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.significance import Difference, System
-from mtl_tf.runs.run_folders import runs_of
+from mtl_tf.runs.run_folders import systems_of
 
 # The folders of single-task runs: trained separately, or new tasks of a
 # transfer.
@@ -36,7 +36,9 @@ def compare(
 
     Args:
         first, second: each a run directory, or a folder of them (`seed_1`,
-            `seed_2`, ..., as made by `experiments.reproduce`).
+            `seed_2`, ..., as made by `experiments.reproduce`). The folds of a
+            cross-validation (`experiments.sweep`) are taken together: its test
+            set is all their examples.
         split: a split for which both have saved predictions.
         tasks: names of tasks; by default those of both.
         draws: the draws of the bootstrap.
@@ -51,8 +53,10 @@ def compare(
             the runs were scored on different examples.
         ConfigError: the runs have no task in common, or lack a named one.
     """
-    paths = [runs_of(first), runs_of(second)]
-    sides = [[kept_predictions(path, split) for path in runs] for runs in paths]
+    found = [systems_of(first), systems_of(second)]
+    sides = [[_of_folds(system, split) for system in side] for side in found]
+    # Where runs are folds, the first one stands for its system.
+    paths = [[system[0] for system in side] for side in found]
     runs = [run for side in sides for run in side]
     names = common_tasks(runs, tasks, [paths[0][0], paths[1][0]])
     left_out = sorted({name for run in runs for name in run} - set(names))
@@ -69,13 +73,29 @@ def compare(
         *systems, draws=draws, progress=_progress(draws)
     )
     return {
-        "runs": paths,
+        "runs": [[run for system in side for run in system] for side in found],
         "split": split,
         "draws": draws,
         "tasks": {
             name: vars(difference) for name, difference in differences.items()
         },
         "mean": vars(mean),
+    }
+
+
+def _of_folds(runs: Sequence[str], split: str) -> System:
+    """The predictions of one run, or of all folds for the tasks that all have.
+
+    Raises:
+        RunError: as for `kept_predictions`, or the folds' labels differ.
+    """
+    parts = [kept_predictions(run, split) for run in runs]
+    if len(parts) == 1:
+        return parts[0]
+    return {
+        name: scored_examples.joined([part[name] for part in parts])
+        for name in parts[0]
+        if all(name in part for part in parts)
     }
 
 

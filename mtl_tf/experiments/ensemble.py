@@ -21,6 +21,7 @@ from mtl_tf.experiments.averaging import VALIDATION
 from mtl_tf.experiments.compare import common_tasks, kept_predictions
 from mtl_tf.runs import probability_files, run_data
 from mtl_tf.runs.loading import load
+from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_folders import run_folders, runs_of
 
 
@@ -65,6 +66,12 @@ class Ensemble:
         results = {
             **splits.pop(split),
             "other_splits": splits,
+            "fitted": {
+                name: {
+                    k: v for k, v in task.settings.items() if k in FITTED_FIELDS
+                }
+                for name, task in self.combined[split].items()
+            },
             "members": [
                 {
                     "path": path,

@@ -19,6 +19,7 @@ from mtl_tf.runs.scored_split import task_predictions
 from mtl_tf.tasks import given_rows, in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs, targets
+from mtl_tf.tasks.row_files import each
 
 
 def evaluate(
@@ -163,7 +164,7 @@ def _read_rows(
     columns = {
         field: column
         for field, column in (entry.get("columns") or {}).items()
-        if isinstance(column, str)
+        if all(isinstance(name, str) for name in each(column))
     }
     asked = {**entry, "type": task["type"], "columns": columns}
     features = types_of_tasks.of(task["type"]).features(task["labels"], task)
@@ -172,7 +173,11 @@ def _read_rows(
     if not lines:
         raise ConfigError(f"{name} has no examples")
     first = json.loads(lines[0])
-    columns = {f: c for f, c in columns.items() if has_column(first, c)}
+    columns = {
+        field: column
+        for field, column in columns.items()
+        if all(has_column(first, name) for name in each(column))
+    }
     # What only other formats have is left out where the file is read.
     entry = {k: v for k, v in entry.items() if k != "files"}
     entry |= {"format": "jsonl", "columns": columns}

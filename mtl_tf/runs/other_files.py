@@ -44,7 +44,10 @@ def _suited(
     columns = {
         feature: column
         for feature, column in (entry.get("columns") or {}).items()
-        if isinstance(column, right.get(form, (str,)))
+        if all(
+            isinstance(c, right.get(form, (str,)))
+            for c in row_files.each(column)
+        )
     }
     fields = {
         field: value

@@ -15,6 +15,8 @@ from mtl_tf.tasks import given_rows
 
 # The folder names of launch.reproduce and launch.sweep.
 _SEED = re.compile(r"seed[_=](\d+)")
+_FOLD = re.compile(r"seed=(\d+),fold=\d+of(\d+)")
+_CELLS = "cells"
 
 
 def runs_of(path: str) -> list[str]:
@@ -23,26 +25,77 @@ def runs_of(path: str) -> list[str]:
     Raises:
         RunError: there is none.
     """
+    systems = systems_of(path)
+    if len(systems[0]) > 1:
+        raise RunError(
+            f"{path} holds the folds of a cross-validation, whose examples "
+            f"differ: name one of them, such as {systems[0][0]}"
+        )
+    return [run for system in systems for run in system]
+
+
+def systems_of(path: str) -> list[list[str]]:
+    """The trained systems of a path, each as the runs that test it.
+
+    A run directory is a system, and so is each seed in a folder, or in the
+    folder of a sweep of one setting. The folds of a cross-validation with one
+    seed are one system of several runs, in the order of the folds.
+
+    Raises:
+        RunError: there is none.
+    """
     if not os.path.isdir(path):
         raise RunError(f"{path} is not a directory")
-    names = sorted(filter(_SEED.fullmatch, os.listdir(path)), key=_number)
-    seeds = [os.path.join(path, name) for name in names]
-    finished = [p for p in seeds if _is_finished(p)]
-    if finished:
-        for other in set(seeds) - set(finished):
-            logging.warning("%s is not finished: it is left out.", other)
-        return finished
-    if seeds or not _is_finished(path):
+    path = _setting_of(path)
+    names = os.listdir(path)
+    # A fold is tested on examples of its own: seeds of whole runs go first.
+    for systems in (_seeds(names), _folds(names)):
+        runs = [[os.path.join(path, name) for name in s] for s in systems]
+        missing = [[run for run in s if not _is_finished(run)] for s in runs]
+        finished = [s for s, unfinished in zip(runs, missing) if not unfinished]
+        if finished:
+            for unfinished in filter(None, missing):
+                logging.warning(
+                    "%s is not finished: it is left out.",
+                    ", ".join(unfinished),
+                )
+            return finished
+    if _seeds(names) or _folds(names) or not _is_finished(path):
         raise RunError(
             f"{path} holds no finished run: name a --model_dir with "
             "results.json, or a folder of them called seed_1, seed_2, ... or "
-            "seed=1, seed=2, ..."
+            "seed=1, seed=2, ..., or of all folds of a cross-validation"
         )
-    return [path]
+    return [[path]]
 
 
-def _number(name: str) -> int:
-    return int(_SEED.fullmatch(name)[1])
+def _setting_of(path: str) -> str:
+    """The folder of a sweep's only setting; other paths as they are."""
+    cells = os.path.join(path, _CELLS)
+    if not os.path.isdir(cells) or _is_finished(path):
+        return path
+    settings = [os.path.join(cells, name) for name in sorted(os.listdir(cells))]
+    if len(settings) != 1:
+        raise RunError(
+            f"{path} is a sweep of {len(settings)} settings: name the folder "
+            f"of one of them{': ' * bool(settings)}{', '.join(settings)}"
+        )
+    return settings[0]
+
+
+def _seeds(names: list[str]) -> list[list[str]]:
+    """Folders of one run each, by seed."""
+    found = [match for match in map(_SEED.fullmatch, names) if match]
+    return [[m[0]] for m in sorted(found, key=lambda m: int(m[1]))]
+
+
+def _folds(names: list[str]) -> list[list[str]]:
+    """The folders of all folds of each seed, whether or not they are there."""
+    found = [match for match in map(_FOLD.fullmatch, names) if match]
+    return [
+        [f"seed={seed},fold={fold}of{folds}" for fold in range(folds)]
+        for seed, folds in sorted({(int(m[1]), int(m[2])) for m in found})
+    ]
 
 
 def _is_finished(path: str) -> bool:

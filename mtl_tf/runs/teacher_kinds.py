@@ -9,8 +9,13 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs import loading, probability_files, soft_targets
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.runs import (
+    loaded_ensemble,
+    loading,
+    probability_files,
+    soft_targets,
+)
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.probability_files import Table
 from mtl_tf.runs.run_directory import RunDirectory
@@ -51,11 +56,11 @@ def teachers_of(path: str) -> Iterator[Weighted]:
         RunError: a folder or a file cannot be read.
     """
     if os.path.isfile(path):
-        members = _members(path)
-        total = sum(weight for _, weight in members)
-        for member, weight in members:
-            if weight:
-                yield Weighted(_of_run(member), weight / total)
+        results = files.read_json(path)
+        for run, weight in loaded_ensemble.members_of(
+            results, f"{FIELD}: {path}"
+        ):
+            yield Weighted(_of_run(run), weight)
         return
     if not os.path.isdir(path):
         raise ConfigError(f"{FIELD}: {path} does not exist")
@@ -80,24 +85,6 @@ def _of_run(path: str) -> Teacher:
             "or name the folder of launch.ensemble --save_probabilities"
         )
     return FileTeacher(directory.file(probability_files.FOLDER))
-
-
-def _members(path: str) -> list[tuple[str, float]]:
-    """The runs in an ensemble's file, with their weights."""
-    value = files.read_json(path)
-    try:
-        members = [
-            (str(member["directory"]), float(member["weight"]))
-            for member in value["members"]
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        raise RunError(
-            f"{FIELD}: {path} must be what launch.ensemble --output wrote: "
-            f"{error!r}"
-        )
-    if not any(weight > 0 for _, weight in members):
-        raise RunError(f"{FIELD}: {path} has no member with a weight above 0")
-    return members
 
 
 class FileTeacher:

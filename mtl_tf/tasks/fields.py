@@ -213,6 +213,17 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def is_columns(value: Any) -> bool:
+    """Whether a value is a column, or a list of different ones."""
+    if not isinstance(value, (list, tuple)):
+        return is_column(value)
+    return (
+        bool(value)
+        and all(map(is_column, value))
+        and len(set(value)) == len(value)
+    )
+
+
 def is_column(value: Any) -> bool:
     """Whether a value is a column's name or its number, from 0."""
     if isinstance(value, int):

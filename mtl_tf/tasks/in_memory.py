@@ -18,6 +18,7 @@ from mtl_tf.tasks import fields, given_rows, task_types
 from mtl_tf.tasks.entries import name_of
 from mtl_tf.tasks.features import Feature, inputs, targets
 from mtl_tf.tasks.keras_datasets import unbatched
+from mtl_tf.tasks.row_files import each
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
@@ -99,9 +100,14 @@ def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
     features = _features_of(entry)
     columns = _columns_of(entry)
     read = [columns[feature.name] for feature in inputs(features)]
-    learnt = [columns[feature.name] for feature in targets(features)]
+    learnt = [c for f in targets(features) for c in each(columns[f.name])]
     spec = dataset.element_spec
     if isinstance(spec, tuple) and len(spec) == 2:
+        if len(learnt) > 1:
+            raise ConfigError(
+                f"the targets are in {len(learnt)} columns: give a "
+                "tf.data.Dataset of dicts with them, not of pairs"
+            )
 
         def as_dict(values: Any, target: Any) -> dict[str, Any]:
             if not isinstance(values, dict):
@@ -118,10 +124,17 @@ def _features_of(entry: Mapping[str, Any]) -> Sequence[Feature]:
     return task_types.of(entry.get("type", DEFAULT)).features((), {})
 
 
-def _columns_of(entry: Mapping[str, Any]) -> dict[str, str]:
-    """The column name of each feature of the entry's type."""
+def _columns_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The column name of each feature of the entry's type, or several names."""
     columns = {feature.name: feature.name for feature in _features_of(entry)}
-    return columns | fields.mapping(entry, "columns", fields.is_text, "a name")
+    return columns | fields.mapping(
+        entry,
+        "columns",
+        lambda value: (
+            fields.is_columns(value) and all(map(fields.is_text, each(value)))
+        ),
+        "a name",
+    )
 
 
 def lines(
@@ -149,15 +162,18 @@ def lines(
         columns = _columns_of(entry)
         features = _features_of(entry)
         # An input that the entry fixes for all examples is read from none.
-        fixed = {columns[f.name] for f in inputs(features) if entry.get(f.name)}
-        read = set(columns.values()) - fixed
+        asked = [f.name for f in inputs(features)]
+        fixed = {c for n in asked if entry.get(n) for c in each(columns[n])}
+        read = {name for names in columns.values() for name in each(names)}
+        read -= fixed
         learnt = targets(features)
-        may_be_missing = {columns[f.name] for f in learnt} | {*target_names}
+        may_be_missing = {c for f in learnt for c in each(columns[f.name])}
+        may_be_missing |= {*target_names}
         if hasattr(rows, "as_numpy_iterator"):
             rows = _examples_of(entry, rows).as_numpy_iterator()
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}")
-    needed = [{columns[f.name], f.name} for f in inputs(features)]
+    needed = [{*each(columns[n]), n} for n in asked]
     if advice := index_advice(rows, [of for of in needed if not of & fixed]):
         raise DataError(f"{name}: {advice}")
     for number, row in enumerate(_dicts(name, rows)):

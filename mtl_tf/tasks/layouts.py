@@ -7,7 +7,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.tasks import fields
-from mtl_tf.tasks.row_files import FORMATS, Column, Layout
+from mtl_tf.tasks.row_files import FORMATS, Columns, Layout, each
 from mtl_tf.tasks.source import UNLABELLED
 
 Entry = Mapping[str, Any]
@@ -27,6 +27,7 @@ def layouts_of(
     paths: Mapping[str, Sequence[str]],
     features: Sequence[str],
     default: str = "",
+    may_have_several: bool = False,
 ) -> dict[str, Layout]:
     """The layout of each split's files.
 
@@ -35,12 +36,14 @@ def layouts_of(
         paths: its files by split.
         features: the features to read: the texts, and last the target.
         default: the format of files with an unknown ending; "" for none.
+        may_have_several: whether the target may have several columns.
 
     Raises:
         ConfigError: a field of `FIELDS` is wrong.
     """
+    columns = _columns(entry, features, may_have_several)
     layouts = {
-        split: _layout(entry, split, of_split, features, default)
+        split: _layout(entry, split, of_split, columns, default)
         for split, of_split in paths.items()
     }
     forms = {layout.format for layout in layouts.values()}
@@ -63,7 +66,7 @@ def columns_of(
     features: Sequence[str],
     is_right: Callable[[Any], bool],
     rule: str,
-) -> dict[str, Column]:
+) -> dict[str, Columns]:
     """The column of each feature; the default is the feature's name.
 
     Args:
@@ -75,15 +78,34 @@ def columns_of(
     Raises:
         ConfigError: `columns` is wrong, or names one column twice.
     """
-    columns = {name: name for name in features}
-    columns |= fields.mapping(entry, "columns", is_right, rule, tuple(columns))
+    columns: dict[str, Columns] = {name: name for name in features}
+    given = fields.mapping(entry, "columns", is_right, rule, tuple(columns))
+    for name, column in given.items():
+        columns[name] = tuple(column) if isinstance(column, list) else column
     for number, feature in enumerate(features):
         for earlier in features[:number]:
-            if columns[feature] == columns[earlier]:
+            both = set(each(columns[feature])) & set(each(columns[earlier]))
+            if both:
                 raise ConfigError(
                     f"columns.{earlier} and columns.{feature} are both "
-                    f"{columns[feature]!r}"
+                    f"{both.pop()!r}"
                 )
+    return columns
+
+
+def _columns(
+    entry: Entry, features: Sequence[str], may_have_several: bool
+) -> dict[str, Columns]:
+    """The columns of an entry with files."""
+    is_right, rule = fields.is_column, "a column's name or number from 0"
+    if may_have_several:
+        is_right = fields.is_columns
+    columns = columns_of(entry, features, is_right, rule)
+    for name in features[:-1]:
+        if isinstance(columns[name], tuple):
+            raise ConfigError(
+                f"columns.{name} must be {rule}, got {columns[name]!r}"
+            )
     return columns
 
 
@@ -91,18 +113,17 @@ def _layout(
     entry: Entry,
     split: str,
     paths: Sequence[str],
-    features: Sequence[str],
+    columns: Mapping[str, Columns],
     default: str,
 ) -> Layout:
     form = fields.file_format(entry, split, paths, FORMATS, default)
-    columns = columns_of(
-        entry, features, fields.is_column, "a column's name or number from 0"
-    )
     if split == UNLABELLED:
         # A file without targets needs no such column; the text's stands in.
-        *_, text, target = features
-        columns[target] = columns[text]
-    by_name = [isinstance(column, str) for column in columns.values()]
+        *_, text, target = columns
+        columns = {**columns, target: columns[text]}
+    by_name = [
+        isinstance(column, str) for c in columns.values() for column in each(c)
+    ]
     if form == "jsonl":
         if not all(by_name) or entry.get("header") is not None:
             raise ConfigError("jsonl has keys: columns by name, and no header")
@@ -112,7 +133,7 @@ def _layout(
         header = any(by_name)
     checks.boolean("header", header)
     if any(by_name) and not header:
-        example = {name: number for number, name in enumerate(features)}
+        example = {name: number for number, name in enumerate(columns)}
         raise ConfigError(
             "columns are given by name, which takes a header: give them "
             f"by number, such as {example}"

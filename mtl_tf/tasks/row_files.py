@@ -29,6 +29,8 @@ from mtl_tf.tasks.file_records import (
 
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
+#: The column of a feature, or those of a target that has several.
+Columns = Column | tuple[Column, ...]
 Parse = Callable[[Any, str], Any]
 #: The result of `parse` for a row that is left out.
 SKIP = object()
@@ -44,6 +46,11 @@ class Row(NamedTuple):
     texts: tuple[str, ...]
     target: Any
     place: Place
+
+
+def each(columns: Any) -> tuple[Any, ...]:
+    """The columns of a feature, as its field in `columns` gives them."""
+    return tuple(columns) if isinstance(columns, (list, tuple)) else (columns,)
 
 
 class OddLines(NamedTuple):
@@ -69,7 +76,7 @@ class Layout(NamedTuple):
     Attributes:
         format: "tsv", "csv" (RFC 4180) or "jsonl".
         columns: for each feature the name of its column, or its number from 0:
-            the texts, and last the target.
+            the texts, and last the target, which may have several columns.
         header: whether the first row of a tsv or csv file names the columns.
         delimiter: separates the cells of a csv file.
         skip_malformed: whether rows with a wrong number of columns are left
@@ -77,7 +84,7 @@ class Layout(NamedTuple):
     """
 
     format: str
-    columns: Mapping[str, Column]
+    columns: Mapping[str, Columns]
     header: bool
     delimiter: str = COMMA
     skip_malformed: bool = False
@@ -86,6 +93,27 @@ class Layout(NamedTuple):
     def texts(self) -> list[str]:
         """The text features."""
         return list(self.columns)[:-1]
+
+    @property
+    def pairs(self) -> list[tuple[str, Column]]:
+        """Each feature with its column, or with each of its columns."""
+        return [(f, c) for f, cs in self.columns.items() for c in each(cs)]
+
+    @property
+    def all_columns(self) -> list[Column]:
+        """The columns of all features."""
+        return [column for _, column in self.pairs]
+
+    def divided(self, values: Sequence[Any]) -> tuple[tuple, Any]:
+        """Divides the values of all columns into texts and target.
+
+        A target of several columns is a mapping from these to their values.
+        """
+        number, target = len(self.texts), values[len(self.texts)]
+        of_target = list(self.columns.values())[-1]
+        if isinstance(of_target, tuple):
+            target = dict(zip(of_target, values[number:]))
+        return tuple(values[:number]), target
 
     @property
     def separator(self) -> str:
@@ -108,8 +136,9 @@ def rows_of(
         path: the file.
         layout: its layout.
         parse: `parse(value, column)` parses a target, which is a cell or a JSON
-            value. It raises `ValueError` for a wrong value, and returns `SKIP`
-            for a row that is to be left out.
+            value, or a mapping of them by column if it has several. It raises
+            `ValueError` for a wrong value, and returns `SKIP` for a row that is
+            to be left out.
         odd: called with the numbers of odd lines.
 
     Raises:
@@ -141,7 +170,7 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
         # An empty file is reported when its rows are missed.
         if not columns or not first or columns == first:
             continue
-        named = any(isinstance(c, str) for c in layout.columns.values())
+        named = any(isinstance(c, str) for c in layout.all_columns)
         if not (layout.header and named):
             check_widths(paths[0], len(first), path, len(columns))
             continue
@@ -197,7 +226,7 @@ def _from_cells(
     parse: Parse,
     odd: OddLines,
 ) -> Iterator[Row]:
-    columns = list(layout.columns.values())
+    columns = layout.all_columns
     first = next(records, None)
     if first is None:
         return
@@ -220,10 +249,10 @@ def _from_cells(
             raise _too_few(path, line, cells, first, layout, columns)
         elif len(cells) != width:
             raise _another_width(path, line, cells, first, layout)
-        *texts, target = (cells[column] for column in columns)
+        texts, target = layout.divided([cells[column] for column in columns])
         place = Place(path, line)
         target = _parsed(place, target, list(layout.columns)[-1], parse)
-        yield Row(tuple(texts), target, place)
+        yield Row(texts, target, place)
 
 
 def _parsed(place: Place, value: Any, key: str, parse: Parse) -> Any:
@@ -261,11 +290,11 @@ def _place(
 
 def _check_different(path: str, layout: Layout, places: Sequence[int]) -> None:
     """Refuses a column that is given both by name and by number."""
-    of_place: dict[int, str] = {}
-    for feature, place in zip(layout.columns, places):
-        other = of_place.setdefault(place, feature)
+    of_place: dict[int, tuple[str, Column]] = {}
+    for (feature, column), place in zip(layout.pairs, places):
+        other, before = of_place.setdefault(place, (feature, column))
         # A layout that gives the same value twice means it.
-        if layout.columns[other] != layout.columns[feature]:
+        if column != before:
             raise DataError(
                 f"{path}:1: columns.{other} and columns.{feature} are both "
                 f"column {place} (counted from 0)"
@@ -301,7 +330,7 @@ def _too_few(
     )
     missing = [
         f"the {feature.replace('_', ' ')} is wanted in column {column}"
-        for feature, column in zip(layout.columns, columns)
+        for (feature, _), column in zip(layout.pairs, columns)
     ]
     advice = _delimiter_advice(first_row[1], layout)
     if not advice and len(first_row[1]) > max(columns):
@@ -343,16 +372,16 @@ def _another_width(
 def _from_object(
     place: Place, value: dict[str, Any], layout: Layout, parse: Parse
 ) -> Row:
-    keys = list(layout.columns.values())
-    is_there = has_column(value, keys[-1])
-    if not is_there and _may_be_missing(parse, keys[-1]):
-        value = {**value, keys[-1]: None}
+    keys = layout.all_columns
+    for key in keys[len(layout.texts) :]:
+        if not has_column(value, key) and _may_be_missing(parse, key):
+            value = {**value, key: None}
     for key in keys:
         if not has_column(value, key):
             raise DataError(
                 f"{place}: no key {key!r}; {keys_beside(value, key)}"
             )
-    *texts, target = (column_value(value, key) for key in keys)
+    texts, target = layout.divided([column_value(value, key) for key in keys])
     for key, text in zip(keys, texts):
         if not isinstance(text, str):
             raise DataError(
@@ -360,7 +389,7 @@ def _from_object(
                 f"{json.dumps(text):.{_SHOWN}}"
             )
     target = _parsed(place, target, keys[-1], parse)
-    return Row(tuple(texts), target, place)
+    return Row(texts, target, place)
 
 
 def _may_be_missing(parse: Parse, key: Column) -> bool:

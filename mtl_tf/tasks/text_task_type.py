@@ -39,11 +39,14 @@ class TextTaskType(TaskType):
     Attributes:
         texts: the text features, each with its time axis.
         element, axes: of the target; see `Feature`.
+        may_have_several_columns: whether the target may be in several columns
+            of a file.
     """
 
     texts: Mapping[str, str] = {"text": "text"}
     file_fields = {**FIELDS, "skip_missing": ()}
     element: str
+    may_have_several_columns = False
 
     @abc.abstractmethod
     def target(self, entry: Entry) -> TextTarget:
@@ -70,7 +73,12 @@ class TextTaskType(TaskType):
         """The source of an entry with tables; see the class."""
         paths, target = fields.paths(entry), self.target(entry)
         features = (*self.texts, target.name)
-        layouts = layouts_of(entry, paths, features)
+        layouts = layouts_of(
+            entry,
+            paths,
+            features,
+            may_have_several=self.may_have_several_columns,
+        )
         skip_missing = entry.get("skip_missing") or False
         checks.boolean("skip_missing", skip_missing)
         return TextFileSource(paths, layouts, target, skip_missing)

@@ -131,6 +131,66 @@ def test_several_labels_in_another_order(tmp_path, capsys):
         run(paths)
 
 
+SIZES = (30, 50, 40)
+
+
+def make_folds(sweep, share, seeds=(2, 10)):
+    """A sweep of one setting: three folds with other examples for each seed."""
+    for seed in seeds:
+        for fold, size in enumerate(SIZES):
+            folder = f"cells/l2=0.1/seed={seed},fold={fold}of3"
+            make_run(sweep / folder, share, seed=10 * seed + fold, size=size)
+    return sweep
+
+
+def test_all_folds_are_one_test_set(tmp_path, capsys):
+    one = make_folds(tmp_path / "one", 0.6)
+    other = make_folds(tmp_path / "two", 0.8)
+    run([one, other / "cells/l2=0.1", "--output=-", "--draws=99"])
+    found = json.loads(capsys.readouterr().out)
+    ends = [path.rsplit("/", 1)[1] for path in found["runs"][1]]
+    assert ends == [f"seed={s},fold={f}of3" for s in (2, 10) for f in range(3)]
+    # As `make_run` draws which examples of the first task are right.
+    right = [
+        np.random.default_rng([10 * seed + fold, 0]).random(size) < 0.8
+        for seed in (2, 10)
+        for fold, size in enumerate(SIZES)
+    ]
+    task = found["tasks"]["a"]
+    assert task["examples"] == sum(SIZES)
+    assert task["scores"][1] == pytest.approx(
+        100 * np.mean(np.concatenate(right))
+    )
+    assert task["p_value"] < 0.05
+
+
+def test_an_open_fold_leaves_its_seed_out(tmp_path, capsys, caplog):
+    one = make_folds(tmp_path / "one", 0.6, seeds=(2, 10))
+    other = make_folds(tmp_path / "two", 0.8, seeds=(2, 10))
+    lost = one / "cells/l2=0.1/seed=10,fold=1of3"
+    shutil.rmtree(lost)
+    run([one, other, "--output=-", "--draws=9"])
+    assert f"{lost} is not finished: it is left out." in caplog.messages
+    found = json.loads(capsys.readouterr().out)
+    assert [len(side) for side in found["runs"]] == [3, 6]
+    (one / "cells/l2=0.1/seed=2,fold=0of3/results.json").unlink()
+    with pytest.raises(RunError, match="or of all folds of a cross-valid"):
+        run([one, other])
+
+
+def test_folds_that_cannot_be_compared(tmp_path):
+    one = make_folds(tmp_path / "one", 0.6, seeds=(2,))
+    fold = one / "cells/l2=0.1/seed=2,fold=1of3"
+    make_run(fold, 0.6, seed=21, size=SIZES[1], classes="pn")
+    with pytest.raises(RunError, match="class_names is .* in one and"):
+        run([one, one])
+    with pytest.raises(RunError, match="folds of a cross-validation, whose"):
+        mtl_tf.ensemble([one, one])
+    shutil.copytree(one / "cells/l2=0.1", one / "cells/l2=0.2")
+    with pytest.raises(RunError, match="a sweep of 2 settings: .*0.1, .*0.2"):
+        run([one, one])
+
+
 def test_settings_of_a_sweep_are_folders_of_seeds(tmp_path, capsys):
     for setting, share in (("l2=0.0", 0.7), ("l2=0.1", 0.9)):
         for seed in (2, 10):

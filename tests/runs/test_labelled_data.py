@@ -176,6 +176,42 @@ def test_a_separator_of_labels_is_for_given_rows_too():
     assert found["micro_f1"] == 100.0
 
 
+class RunOfMarks(RunOfTopics):
+    """A run whose entry has a column of ones and zeros for each label."""
+
+    config = {
+        "tasks": [
+            {
+                "name": "t",
+                "files": {"train": "t.csv"},
+                "columns": {"text": "said", "labels": ["x", "y", "z"]},
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"said": "t", "x": 1, "y": 0, "z": 1},
+        {"text": "t", "x": True, "y": False, "z": 1.0},
+        {"said": "t", "labels": ["c", "a"]},
+    ],
+)
+def test_labels_in_a_column_each_or_in_one(row):
+    found = labelled_data.evaluate(RunOfMarks(), {"t": [row, row]})
+    assert found["tasks"]["t"]["micro_f1"] == 100.0
+
+
+def test_a_file_with_a_column_for_each_label(tmp_path):
+    (task,) = RunOfMarks.tasks
+    (entry,) = RunOfMarks.config["tasks"]
+    path = tmp_path / "t.tsv"
+    path.write_text("z\tsaid\tx\ty\n1\tt\t0\t1\n0\tu\t1\t0\n")
+    read = task_types.of("multi_label").read_file(str(path), task, entry)
+    assert read[1].tolist() == [[0, 1, 1], [1, 0, 0]]
+
+
 def test_what_is_odd_names_the_data_and_no_file(run, monkeypatch):
     logged = []
     monkeypatch.setattr(

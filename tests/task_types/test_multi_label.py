@@ -53,6 +53,79 @@ def test_lists_and_cells(tmp_path):
     assert sum(labels["x"] for labels in counted) == 2
 
 
+CONTENT = {
+    "csv": "id,toxic,comment,insult\n7,0,a,0\n8,1.0,b,1\n9, True ,c,false\n",
+    "jsonl": "".join(
+        json.dumps(row) + "\n"
+        for row in (
+            {"comment": "a", "toxic": 0, "insult": False},
+            {"comment": "b", "toxic": 1.0, "insult": True},
+            {"comment": "c", "toxic": "1", "insult": 0.0},
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("form", CONTENT)
+def test_a_column_for_each_label(tmp_path, form):
+    columns = {"text": "comment", "labels": ["toxic", "insult"]}
+    task = task_of(tmp_path, CONTENT[form], f"train.{form}", columns=columns)
+    assert task.labels == ("toxic", "insult")
+    expected = [("a", [0, 0]), ("b", [1, 1]), ("c", [1, 0])]
+    assert rows(task, "train") == expected
+
+
+def test_columns_by_number_need_the_names_of_their_labels(tmp_path):
+    columns = {"text": 0, "labels": (2, 1)}
+    content = "a\t0\t1\nb\t1\t1\nc\t0\t0\n"
+    arguments = (tmp_path, content, "train.tsv")
+    task = task_of(*arguments, columns=columns, labels=["x", "y"])
+    assert rows(task) == [("a", [1, 0]), ("b", [1, 1]), ("c", [0, 0])]
+    with pytest.raises(ConfigError, match="give the names of the labels in"):
+        task_of(*arguments, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("columns", "more", "message"),
+    [
+        (["toxic"], {"labels": ["a", "b"]}, "labels has 2 names, and columns"),
+        (["toxic"], {"separator": ";"}, "separator is for the labels of one"),
+        (["toxic", "toxic"], {}, "columns.labels must be .*, got"),
+        ([], {}, "columns.labels must be "),
+        (["comment", "toxic"], {}, "columns.text and columns.labels are both"),
+    ],
+)
+def test_wrong_lists_of_columns(tmp_path, columns, more, message):
+    columns = {"text": "comment", "labels": columns}
+    with pytest.raises(ConfigError, match=message):
+        task_of(tmp_path, CONTENT["csv"], "a.csv", columns=columns, **more)
+    swapped = {"text": ["comment"], "labels": "toxic"}
+    with pytest.raises(ConfigError, match="columns.text must be a column's"):
+        task_of(tmp_path, CONTENT["csv"], "a.csv", columns=swapped)
+
+
+def test_cells_that_are_neither_one_nor_zero(tmp_path):
+    columns = {"text": "comment", "labels": ["toxic", "insult"]}
+
+    def read(wrong, **fields):
+        content = CONTENT["csv"].replace("8,1.0,b,1", f"8,1.0,b,{wrong}")
+        task = task_of(
+            tmp_path, content, "train.csv", columns=columns, **fields
+        )
+        return rows(task)
+
+    with pytest.raises(
+        DataError, match=r"3: the column 'insult' .*found \"2\""
+    ):
+        read("2")
+    with pytest.raises(DataError, match='found ""; `skip_missing=True` in'):
+        read("")
+    assert [text for text, _ in read("", skip_missing=True)] == ["a", "c"]
+    columns["labels"] = ["toxic", "insults"]
+    with pytest.raises(DataError, match="no column 'insults' .*mean 'insult'"):
+        read("1")
+
+
 @pytest.mark.parametrize("quote", ["'", '"'])
 def test_cells_with_lists_as_pandas_writes_them(tmp_path, quote):
     table = "text\tlabels\na\t['x', 'z, w']\nb\t[]\nc\t['y', 'x']\nd\t[e],y\n"

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 import mtl_tf
-from export import c_loader_process, saved_model
+from export import c_loader_process, saved_model, served_graph
 from export import task_types as served_types
 from launch import row_predictions
 from mtl_tf.configs import base
@@ -325,7 +325,7 @@ def test_several_answers_are_offered(untrained):
 
 @pytest.mark.slow
 def test_rows_name_their_tasks_where_these_have_models_of_their_own(untrained):
-    copies = [saved_model._models(untrained)[0] for _ in range(2)]
+    copies = [served_graph._models(untrained)[0] for _ in range(2)]
     served = served_types.of(NAME)(untrained, copies, [0, 1])
     tasks = ["mentions", "?", "behind"]
     texts = {n: [e[n] for e in EXAMPLES] for n in ("question", "context")}

@@ -107,6 +107,37 @@ def test_two_texts_of_a_dataset(tmp_path):
     assert first == {"text": "a", "text_pair": "c", "label": "x"}
 
 
+def marked(rows):
+    """An entry with a column of ones and zeros for each of two labels."""
+    names = {"text": "said", "labels": ["hot", "cold"]}
+    entry = entry_of({"train": rows}, type="multi_label", columns=names)
+    entry["labels"] = ["warm", "cool"]
+    return entry
+
+
+def test_a_column_for_each_label(tmp_path):
+    frame = pd.DataFrame(
+        {"said": ["a", "b"], "cold": [0, 1], "hot": [True, False], "n": [5, 6]}
+    )
+    dataset = tf.data.Dataset.from_tensor_slices(dict(frame)).batch(2)
+    for rows in (frame, dataset):
+        (task,) = registry.resolve([to_files(marked(rows), str(tmp_path))])
+        assert task.labels == ("warm", "cool")
+        found = [
+            (one["text"], one["labels"].tolist())
+            for one in task.source.dataset("train").as_numpy_iterator()
+        ]
+        assert found == [(b"a", [1, 0]), (b"b", [0, 1])]
+    pairs = tf.data.Dataset.from_tensor_slices((["a"], [[0, 1]]))
+    with pytest.raises(ConfigError, match="in 2 columns: give a tf.data.Dat"):
+        to_files(marked(pairs), str(tmp_path))
+    frame["cold"] = [np.nan, 1]
+    entry = to_files(marked(frame), str(tmp_path / "given"))
+    (task,) = registry.resolve([entry])
+    with pytest.raises(DataError, match="jsonl:1: the column 'cold' must be"):
+        next(iter(task.source.dataset("train")))
+
+
 def test_columns_of_one_name(tmp_path):
     # pandas would keep the last one.
     rows = [["a", "x", "y"], ["b", "y", "x"]]

@@ -1,6 +1,7 @@
 """Multi-label classification: any number of labels for a whole text."""
 
 import ast
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,19 +30,34 @@ class LabelSet(TextTarget):
         labels: the label names in order. The default is the names of a sequence
             of ClassLabel, or else the labels of the training split, sorted.
         separator: separates the labels of a cell.
+        has_columns: whether each label has a column of its own, with ones and
+            zeros, in the order of `labels`.
     """
 
     name = "labels"
     dtype = np.int64
 
     def __init__(
-        self, labels: Sequence[str] | None = None, separator: str = ","
+        self,
+        labels: Sequence[str] | None = None,
+        separator: str = ",",
+        has_columns: bool = False,
     ):
         super().__init__(labels)
         self._separator = separator
+        self._has_columns = has_columns
+
+    def is_missing(self, value: Any) -> bool:
+        """Also whether one of several columns is empty."""
+        if isinstance(value, Mapping):
+            return any(map(super().is_missing, value.values()))
+        return super().is_missing(value)
 
     def parse(self, value: Any, column: str) -> tuple[str, ...]:
         """The labels without repetition; an empty cell or list has none."""
+        if isinstance(value, Mapping):
+            marks = [_is_set(cell, name) for name, cell in value.items()]
+            return tuple(itertools.compress(self.given_labels, marks))
         if isinstance(value, str):
             listed = _listed(value)
             value = value.split(self._separator) if listed is None else listed
@@ -77,6 +93,11 @@ class LabelSet(TextTarget):
         """Warns if no row has more than one label."""
         if any(len(labels) > 1 for labels in values):
             return []
+        if self._has_columns:
+            return [
+                "no row has more than one label: is the task of the type "
+                "classification?"
+            ]
         return [
             f"no row has more than one label: is {self._separator!r} between "
             "them (separator), and is the task of the type classification?"
@@ -121,6 +142,24 @@ class LabelSet(TextTarget):
         return self.parse(labels, self.name)
 
 
+def _is_set(cell: Any, column: str | int) -> bool:
+    """Whether a label's own column says that a row has it.
+
+    Raises:
+        ValueError: it says neither.
+    """
+    value = cell.strip().lower() if isinstance(cell, str) else cell
+    marks = {"1": True, "1.0": True, "true": True}
+    marks |= {"0": False, "0.0": False, "false": False}
+    mark = marks.get(str(value).lower())
+    if mark is None:
+        raise ValueError(
+            f"the column {column!r} must be 1 if the row has that label, else "
+            f"0, found {json.dumps(cell)}"
+        )
+    return mark
+
+
 def _listed(cell: str) -> list[Any] | None:
     """The list that a cell holds in Python or JSON notation, or None.
 
@@ -135,6 +174,28 @@ def _listed(cell: str) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
+def _of_columns(entry: Entry, columns: Sequence[str | int]) -> LabelSet:
+    """The parser of labels that have a column each."""
+    if entry.get("separator") is not None:
+        raise ConfigError(
+            "separator is for the labels of one cell, and columns.labels lists "
+            "a column for each label: leave it out"
+        )
+    labels = fields.strings(entry, "labels", 1)
+    if labels is None and not all(isinstance(c, str) for c in columns):
+        raise ConfigError(
+            "columns.labels has numbers of columns: give the names of the "
+            "labels in `labels`, in the same order"
+        )
+    if labels is not None and len(labels) != len(columns):
+        raise ConfigError(
+            f"labels has {len(labels)} names, and columns.labels "
+            f"{len(columns)} columns: each column is that of the label in its "
+            "place"
+        )
+    return LabelSet(labels or columns, has_columns=True)
+
+
 class MultiLabel(TextTaskType):
     """Any number of labels, also none, for a whole text.
 
@@ -142,6 +203,8 @@ class MultiLabel(TextTaskType):
     `TextTaskType`:
 
     - `labels`: the label names.
+    - `columns`: `labels` may be a list of columns, one for each label, with
+      ones and zeros.
     - `separator`: separates the labels of a csv or tsv cell; "," by default. In
       jsonl the labels may also be a list.
     """
@@ -155,9 +218,16 @@ class MultiLabel(TextTaskType):
         "subset_accuracy": Metric(),
     }
     element = LABELS
+    may_have_several_columns = True
 
     def target(self, entry: Entry) -> LabelSet:
         """The parser of the sets of labels."""
+        columns = entry.get("columns")
+        of_labels = columns.get("labels") if isinstance(columns, Mapping) else 0
+        if isinstance(of_labels, (list, tuple)) and fields.is_columns(
+            of_labels
+        ):
+            return _of_columns(entry, of_labels)
         separator = fields.text(entry, "separator", ",")
         if not separator:
             raise ConfigError("separator must not be empty")

@@ -1,0 +1,131 @@
+"""Several runs whose probabilities are averaged, ready to be asked."""
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.runs import loading
+from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.prediction_type import FITTED_FIELDS
+from mtl_tf.runs.run_directory import RunDirectory
+
+
+class Member(NamedTuple):
+    """A run of an ensemble, and its weight."""
+
+    run: Run
+    weight: float
+
+
+@dataclasses.dataclass(frozen=True)
+class LoadedEnsemble:
+    """An ensemble that `launch.ensemble` has scored.
+
+    Attributes:
+        path: the file that `launch.ensemble --output` wrote.
+        results: its contents.
+        tasks: the tasks, as in `Run.tasks`, with what was fitted for the mean
+            of the probabilities in place of what the members fitted.
+        members: the members of each task, by name. Their weights sum to 1.
+            Their order of labels may differ.
+    """
+
+    path: str
+    results: Mapping[str, Any]
+    tasks: Sequence[Mapping[str, Any]]
+    members: Mapping[str, Sequence[Member]]
+
+    @property
+    def runs(self) -> list[Run]:
+        """The members' runs, each once."""
+        by_id = {
+            id(member.run): member.run
+            for of_task in self.members.values()
+            for member in of_task
+        }
+        return list(by_id.values())
+
+
+def members_of(results: Any, path: str) -> list[tuple[str, float]]:
+    """The directories and weights of an ensemble's members.
+
+    The weights are above 0 and sum to 1.
+
+    Args:
+        results: the contents of an ensemble's file.
+        path: the file's path, for messages.
+
+    Raises:
+        RunError: they are no ensemble, or no member counts.
+    """
+    try:
+        members = [
+            (str(member["directory"]), float(member["weight"]))
+            for member in results["members"]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(
+            f"{path} must be what launch.ensemble --output wrote: {error!r}"
+        )
+    total = sum(weight for _, weight in members if weight > 0)
+    if not total:
+        raise RunError(f"{path} has no member with a weight above 0")
+    return [(run, weight / total) for run, weight in members if weight > 0]
+
+
+def load(path: str) -> LoadedEnsemble:
+    """Loads the runs of an ensemble.
+
+    Args:
+        path: the file that `launch.ensemble --output` wrote.
+
+    Raises:
+        RunError: it is another file, or a member cannot be loaded.
+        ConfigError: a member is a baseline, which keeps no model.
+    """
+    results = files.read_json(path)
+    weighted = members_of(results, path)
+    fitted = results.get("fitted")
+    if not isinstance(fitted, dict) or not isinstance(
+        results.get("tasks"), dict
+    ):
+        raise RunError(
+            f"{path} does not say what was fitted for the mean: an older "
+            "version wrote it. Write it again with launch.ensemble --output"
+        )
+    loaded: dict[str, Run] = {}
+    members: dict[str, list[Member]] = {}
+    for name in results["tasks"]:
+        members[name] = []
+        for directory, weight in weighted:
+            place = _place(directory, name)
+            if place not in loaded:
+                loaded[place] = loading.load(place)
+            members[name].append(Member(loaded[place], weight))
+    tasks = []
+    for name, (first, *_) in members.items():
+        task = first.run.tasks[first.run.task_index(name)]
+        own = {k: v for k, v in task.items() if k not in FITTED_FIELDS}
+        tasks.append(own | fitted.get(name, {}))
+    return LoadedEnsemble(path, results, tasks, members)
+
+
+def _place(directory: str, task: str) -> str:
+    """The directory of the member's model of a task."""
+    run = RunDirectory(directory)
+    if not run.has("config.json"):
+        raise RunError(
+            f"the member {directory} of the ensemble is not there any more: "
+            "restore it, or run launch.ensemble again"
+        )
+    if "baseline" in run.read("config.json"):
+        raise ConfigError(
+            f"the member {directory} of the ensemble is a linear baseline, "
+            "which keeps no model: run launch.ensemble without it, or train a "
+            "model that learns from the ensemble (training.teachers)"
+        )
+    alone = run.file("tasks", task)
+    return alone if os.path.isdir(alone) else directory

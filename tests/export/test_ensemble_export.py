@@ -1,0 +1,221 @@
+"""An ensemble as one SavedModel: the mean of its runs' probabilities."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import mtl_tf
+from export import c_loader_process, check, saved_model
+from launch import ensemble
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.programs import runner
+from mtl_tf.runs import loaded_ensemble, training_run
+from tests.export.export_testing import TEXTS, ask_each
+from tests.system import corpus
+
+SIZES = {"train": 60, "validation": 40, "test": 20}
+
+
+def combine(output, *paths):
+    """Writes what `launch.ensemble` says of the runs."""
+    given = ["ensemble", *map(str, paths), f"--output={output}", "--draws=9"]
+    ensemble.main(runner.parse(ensemble.PROGRAM, given))
+    return str(output)
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory):
+    """Three systems: two have another order of labels, or single models."""
+    folder = tmp_path_factory.mktemp("members")
+    entries = corpus.write(folder, 1, SIZES)
+    turned = [{**entry, "labels": ["1", "0"]} for entry in entries]
+    made = {}
+    for seed, (name, given) in enumerate(
+        (("joint", entries), ("turned", turned), ("alone", entries))
+    ):
+        config = corpus.quick(given) | {"seed": seed}
+        config["train_separately"] = name == "alone"
+        training_run.train(config, str(folder / name))
+        made[name] = str(folder / name)
+    return made
+
+
+@pytest.fixture(scope="module")
+def written(members, tmp_path_factory):
+    """The ensemble's file; the members weigh 1/6, 2/6 and 3/6."""
+    path = combine(
+        tmp_path_factory.mktemp("ensemble") / "three.json", *members.values()
+    )
+    with open(path) as file:
+        found = json.load(file)
+    for number, member in enumerate(found["members"]):
+        member["weight"] = (number + 1) / 6
+    with open(path, "w") as file:
+        json.dump(found, file)
+    return path
+
+
+@pytest.fixture(scope="module")
+def version(written, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    return mtl_tf.export_saved_model(written, folder)
+
+
+def mean_of(members, task, texts):
+    """The weighted mean of what the runs predict, by label."""
+    runs = [members["joint"], members["turned"], f"{members['alone']}/tasks/"]
+    runs[2] += task
+    said = [mtl_tf.load(run).predict(task, texts) for run in runs]
+    return [
+        {
+            label: sum(
+                weight * row["scores"][label]
+                for weight, row in zip((1 / 6, 2 / 6, 3 / 6), rows)
+            )
+            for label in ("0", "1")
+        }
+        for rows in zip(*said)
+    ]
+
+
+def assert_means(answers, means):
+    for answer, mean in zip(answers, means):
+        assert answer["label"] == max(mean, key=mean.get)
+        for label, score in mean.items():
+            assert answer["scores"][label] == pytest.approx(score, abs=1e-5)
+
+
+def test_the_mean_is_served(members, version):
+    rows = check.check(version)
+    assert {row["signature"] for row in rows} == {
+        "plain",
+        "mirror",
+        "serving_default",
+    }
+    assert all(row["ok"] for row in rows)
+    calls = [("plain", TEXTS), ("mirror", TEXTS), ("plain", [])]
+    *answers, nothing = ask_each(version, calls)
+    assert not nothing
+    for (task, texts), found in zip(calls, answers):
+        assert_means(found, mean_of(members, task, texts))
+    assert len({row["scores"]["0"] for found in answers for row in found}) > 4
+
+
+def test_rows_of_any_task(members, version):
+    tasks = ["mirror", "nothing", "plain", "mirror", "plain"]
+    request = {
+        "signature": "serving_default",
+        "inputs": {"text": TEXTS, "task": tasks},
+    }
+    [found] = c_loader_process.run_in_c_loader(version, [request])["answers"]
+    scores, classes = (found["outputs"][n] for n in ("scores", "classes"))
+    for row, task in enumerate(tasks):
+        if task == "nothing":
+            assert found["outputs"]["label"][row] == ""
+            assert scores[row] == [0.0, 0.0] and classes[row] == ["", ""]
+            continue
+        answer = {
+            "label": found["outputs"]["label"][row],
+            "scores": dict(zip(classes[row], scores[row])),
+        }
+        assert_means([answer], mean_of(members, task, [TEXTS[row]]))
+
+
+@pytest.mark.extended
+def test_smaller_weights(written, tmp_path, caplog, capsys):
+    given = ["saved_model", f"--model_dir={written}", "--weights=int8"]
+    given.append(f"--export_dir={tmp_path}")
+    saved_model.main(runner.parse(saved_model.PROGRAM, given))
+    assert "is not measured for an ensemble" in caplog.text
+    stored, full = (
+        float(part.split()[0])
+        for part in capsys.readouterr().out.split("weights: ")[1].split(", ")
+    )
+    assert stored < full
+    assert all(row["ok"] for row in check.check(str(tmp_path)))
+
+
+def topics(draw, size):
+    """Texts, and which of two words each has."""
+    rows = []
+    for _ in range(size):
+        words = draw.choice(["tea", "cup", "rain", "sun"], 3).tolist()
+        labels = [w for w in ("tea", "rain") if w in words]
+        rows.append({"text": " ".join(words), "labels": labels})
+    return rows
+
+
+def test_several_types_and_their_thresholds(tmp_path):
+    draw = np.random.default_rng(0)
+    files = {}
+    for split, size in SIZES.items():
+        files[split] = str(tmp_path / f"{split}.jsonl")
+        with open(files[split], "w") as file:
+            file.writelines(json.dumps(r) + "\n" for r in topics(draw, size))
+    several = {"name": "topics", "type": "multi_label", "files": files}
+    entries = [several, corpus.write(tmp_path, 1, SIZES)[0]]
+    paths = []
+    for seed in (1, 2):
+        paths.append(str(tmp_path / f"seed_{seed}"))
+        training_run.train(corpus.quick(entries) | {"seed": seed}, paths[-1])
+    path = combine(tmp_path / "two.json", *paths)
+    with open(path) as file:
+        fitted = json.load(file)["fitted"]
+    thresholds = fitted["topics"]["thresholds"]
+    assert set(thresholds) == {"tea", "rain"} and fitted["plain"] == {}
+    version = saved_model.export(saved_model.load(path), str(tmp_path / "out"))
+    texts = [row["text"] for row in topics(draw, 20)]
+    served = tf.saved_model.load(version)
+    assert set(served.signatures) == {"topics", "plain"}
+    said = [mtl_tf.load(path).predict("topics", texts) for path in paths]
+    answers = check.ask(version, "topics", texts)
+    for answer, *rows in zip(answers, *said):
+        for label, score in answer["scores"].items():
+            mean = np.mean([row["scores"][label] for row in rows])
+            assert score == pytest.approx(mean, abs=1e-5)
+            is_above = score >= np.float32(thresholds[label])
+            assert (label in answer["labels"]) == is_above
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda v: v.pop("members"), "must be what launch.ensemble --output"),
+        (lambda v: v.pop("fitted"), "an older version wrote it"),
+        (
+            lambda v: [m.update(weight=0) for m in v["members"]],
+            "no member with",
+        ),
+        (
+            lambda v: v["members"][0].update(directory="/nothing"),
+            "/nothing of the ensemble is not there any more",
+        ),
+    ],
+)
+def test_wrong_files(written, tmp_path, change, match):
+    with open(written) as file:
+        value = json.load(file)
+    change(value)
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(RunError, match=match):
+        loaded_ensemble.load(str(path))
+
+
+def test_a_baseline_keeps_no_model(members, written, tmp_path):
+    with open(written) as file:
+        value = json.load(file)
+    with open(f"{members['joint']}/config.json") as file:
+        config = json.load(file)
+    linear = tmp_path / "linear"
+    linear.mkdir()
+    (linear / "config.json").write_text(json.dumps(config | {"baseline": {}}))
+    value["members"][1]["directory"] = str(linear)
+    path = tmp_path / "linear.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(ConfigError, match="linear baseline, which keeps no"):
+        saved_model.load(str(path))
+    with pytest.raises(ConfigError, match="beam_size: an ensemble writes no"):
+        saved_model.load(written, {"beam_size": 2})

@@ -1,6 +1,8 @@
 """Tells whether one run is better than another: `python -m launch.compare`."""
 
+import os
 import sys
+from collections.abc import Sequence
 
 from absl import flags
 
@@ -61,7 +63,7 @@ def main(values: flags.FlagValues) -> None:
     if values.output == "-":
         return
     for title, runs in zip("AB", comparison["runs"]):
-        print(f"{title}: {', '.join(runs)}")
+        print(f"{title}: {_listed(runs)}")
     print()
     print(compare.table(comparison, ("A", "B"), terminal.width(sys.stdout)))
     print(
@@ -69,6 +71,14 @@ def main(values: flags.FlagValues) -> None:
         f"A, {comparison['draws']:,} test sets\nand choices of seeds drawn "
         "with replacement, two-sided p; * below 0.05."
     )
+
+
+def _listed(runs: Sequence[str]) -> str:
+    """The path of a run, or that of several with their names."""
+    if len(runs) == 1:
+        return runs[0]
+    names = ", ".join(map(os.path.basename, runs))
+    return f"{os.path.dirname(runs[0])}: {names}"
 
 
 PROGRAM = runner.Program(

@@ -156,6 +156,10 @@ def test_all_folds_are_one_test_set(tmp_path, capsys):
         for seed in (2, 10)
         for fold, size in enumerate(SIZES)
     ]
+    run([one, other, "--draws=9"])
+    folder = one / "cells/l2=0.1"
+    first = f"A: {folder}: seed=2,fold=0of3, seed=2,fold=1of3, seed=2,fold="
+    assert capsys.readouterr().out.startswith(first)
     task = found["tasks"]["a"]
     assert task["examples"] == sum(SIZES)
     assert task["scores"][1] == pytest.approx(

@@ -69,7 +69,7 @@ def test_unknown_label_names_line_and_nearest(source_of, tmp_path):
 
 
 def test_labels_without_a_training_file(source_of):
-    with pytest.raises(ConfigError, match="labels must be given"):
+    with pytest.raises(ConfigError, match="no train split to take its labels"):
         source_of(test="a\tb\n")
 
 

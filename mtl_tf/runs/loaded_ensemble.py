@@ -83,7 +83,8 @@ def load(path: str) -> LoadedEnsemble:
         path: the file that `launch.ensemble --output` wrote.
 
     Raises:
-        RunError: it is another file, or a member cannot be loaded.
+        RunError: it is another file, or a member cannot be loaded, or has
+            changed.
         ConfigError: a member is a baseline, which keeps no model.
     """
     results = files.read_json(path)
@@ -106,11 +107,23 @@ def load(path: str) -> LoadedEnsemble:
                 loaded[place] = loading.load(place)
             members[name].append(Member(loaded[place], weight))
     tasks = []
-    for name, (first, *_) in members.items():
-        task = first.run.tasks[first.run.task_index(name)]
+    for name, of_task in members.items():
+        task, *others = (run.tasks[run.task_index(name)] for run, _ in of_task)
+        for other, (run, _) in zip(others, of_task[1:]):
+            if _kind(other) != _kind(task):
+                raise RunError(
+                    f"{run.directory.path} has other labels of the task {name} "
+                    f"than {of_task[0].run.directory.path}, or another type: "
+                    "it has changed. Run launch.ensemble again"
+                )
         own = {k: v for k, v in task.items() if k not in FITTED_FIELDS}
         tasks.append(own | fitted.get(name, {}))
     return LoadedEnsemble(path, results, tasks, members)
+
+
+def _kind(task: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """What the members must have in common."""
+    return task["type"], sorted(task["labels"])
 
 
 def _place(directory: str, task: str) -> str:

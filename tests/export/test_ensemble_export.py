@@ -204,6 +204,20 @@ def test_wrong_files(written, tmp_path, change, match):
         loaded_ensemble.load(str(path))
 
 
+def test_a_member_that_has_changed(members, written, monkeypatch):
+    right = loaded_ensemble.loading.load
+
+    def load(path):
+        run = right(path)
+        if path == members["turned"]:
+            run.tasks = [{**task, "labels": ["1", "2"]} for task in run.tasks]
+        return run
+
+    monkeypatch.setattr(loaded_ensemble.loading, "load", load)
+    with pytest.raises(RunError, match="/turned has other labels of the task "):
+        loaded_ensemble.load(written)
+
+
 def test_a_baseline_keeps_no_model(members, written, tmp_path):
     with open(written) as file:
         value = json.load(file)

@@ -1,8 +1,7 @@
 """Exports a trained run for TensorFlow Serving: `export.saved_model`."""
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absl import flags, logging
 
@@ -10,7 +9,7 @@ from mtl_tf.core import checks, files
 from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.core.names import RESERVED_TASKS
-from mtl_tf.programs import common_flags, quiet, runner
+from mtl_tf.programs import common_flags, runner
 
 if TYPE_CHECKING:
     from mtl_tf.runs.loaded_ensemble import LoadedEnsemble
@@ -25,30 +24,6 @@ def next_version(export_dir: str) -> int:
     """One more than the largest version in `export_dir`, or 1."""
     names = os.listdir(export_dir) if os.path.isdir(export_dir) else []
     return max((int(n) for n in names if n.isdecimal()), default=0) + 1
-
-
-def load(path: str, decoding: Mapping[str, Any] | None = None) -> "Source":
-    """Loads what can be exported.
-
-    Args:
-        path: a run's directory, or the file that `launch.ensemble --output`
-            wrote, for the mean of its runs' probabilities.
-        decoding: as in `mtl_tf.load`, for a run.
-
-    Raises:
-        MtlError: as in `mtl_tf.load` and `mtl_tf.runs.loaded_ensemble.load`.
-    """
-    quiet.import_silently()
-    from mtl_tf.runs import loaded_ensemble, loading
-
-    if not os.path.isfile(path):
-        return loading.load(path, decoding)
-    if decoding:
-        raise ConfigError(
-            f"{', '.join(sorted(decoding))}: an ensemble writes no texts, and "
-            "has no such setting"
-        )
-    return loaded_ensemble.load(path)
 
 
 def export(
@@ -71,7 +46,7 @@ def export(
     `assets.extra`.
 
     Args:
-        source: the return value of `load` or `mtl_tf.load`.
+        source: the return value of `mtl_tf.load`.
         export_dir: the parent of the versions, as a model server expects.
         version: the version number; 0 for the next free one.
         weights: the format of the stored weights; see `stored_weights`.
@@ -196,9 +171,10 @@ def main(values: flags.FlagValues) -> None:
 
     # With a visible GPU, an export can contain kernels for GPUs only.
     tf.config.set_visible_devices([], "GPU")
+    import mtl_tf
     from mtl_tf.training.signals import sigterm_raises
 
-    source = load(values.model_dir, common_flags.decoding(values))
+    source = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     with sigterm_raises("stopped before the export was complete"):
         # Before writing anything, as a flag may be wrong.
         check(source, values.export_dir, values.version, values.weights)

@@ -144,19 +144,19 @@ def load(
     """Loads a trained run; see `mtl_tf.runs.loaded_run.Run`.
 
     Args:
-        run_directory: the `--model_dir` of `launch.train`.
+        run_directory: the `--model_dir` of `launch.train`; or the file of
+            `launch.ensemble --output`, whose runs then predict together.
         decoding: search options for a run that generates text, such as
             `{"beam": 4}`. They replace those of the run's config. The fields
             are those of `mtl_tf.runs.translating.Decoding` for translation and
             of `mtl_tf.runs.answering.Decoding` for question answering.
         weights: "best" for the weights with the best validation score. "last"
-            for the weights after the last step of the newest checkpoint,
-            without the average of `training.average` or
-            `training.average_last`.
+            for those after the last step of the newest checkpoint, without the
+            average of `training.average` or `training.average_last`.
 
     Returns:
-        The run. Its methods are `predict`, `evaluate` and `inputs`. Its Keras
-        model is `run.model` and its config is `run.config`.
+        The run, with methods such as `predict` and `evaluate`. Its Keras model
+        is `run.model`, its config `run.config`.
 
     Raises:
         RunError: the directory holds no run with such weights.
@@ -164,9 +164,9 @@ def load(
             is given for a run that generates no text.
     """
     _import_tensorflow()
-    from mtl_tf.runs.loading import load as load_run
+    from mtl_tf.runs.loaded_ensemble import load_any
 
-    return load_run(os.fspath(run_directory), decoding, weights)
+    return load_any(os.fspath(run_directory), decoding, weights)
 
 
 def evaluate(
@@ -345,7 +345,7 @@ def export_saved_model(
     """Exports a run for TensorFlow Serving, as `export.saved_model` does.
 
     Args:
-        run: a run, its directory, or the file of `launch.ensemble --output`.
+        run: a run or an ensemble, or the path that `load` takes.
         export_dir: the directory that holds all versions, as a model server
             expects.
         version: the version number; 0 for the next free one.
@@ -367,9 +367,9 @@ def export_saved_model(
     except ModuleNotFoundError:
         # The project is used from a checkout and is not installed.
         exporter = importlib.import_module("export.saved_model")
-    is_path = isinstance(run, (str, os.PathLike))
-    source = exporter.load(os.fspath(run)) if is_path else _loaded(run)
-    return exporter.export(source, os.fspath(export_dir), version, weights)
+    return exporter.export(
+        _loaded(run), os.fspath(export_dir), version, weights
+    )
 
 
 def _import_tensorflow() -> None:
@@ -392,7 +392,7 @@ def _path_of(run: "Run | str | os.PathLike[str]") -> str:
 def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":
     if isinstance(run, (str, os.PathLike)):
         return load(run)
-    if not hasattr(run, "directory"):
+    if not hasattr(run, "directory") and not hasattr(run, "members"):
         raise TypeError(
             "run must be what mtl_tf.load returns, or its directory, got "
             f"{run!r:.60}"

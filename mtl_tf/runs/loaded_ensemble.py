@@ -5,10 +5,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+import tensorflow as tf
+
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs import loading
+from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.runs import labelled_data, loading, run_weights, task_types
+from mtl_tf.runs.example_predictions import ExamplePredictions
 from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.predicting_run import TaskDict
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_directory import RunDirectory
 
@@ -21,8 +27,10 @@ class Member(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class LoadedEnsemble:
+class LoadedEnsemble(ExamplePredictions):
     """An ensemble that `launch.ensemble` has scored.
+
+    It predicts as a run does, from the mean of its runs' probabilities.
 
     Attributes:
         path: the file that `launch.ensemble --output` wrote.
@@ -39,6 +47,15 @@ class LoadedEnsemble:
     members: Mapping[str, Sequence[Member]]
 
     @property
+    def config(self) -> dict[str, Any]:
+        """The entries of its tasks in the configs of their first members."""
+        entries = [
+            labelled_data.entry_of(first.run.config, name)
+            for name, (first, *_) in self.members.items()
+        ]
+        return {"tasks": [entry for entry in entries if entry]}
+
+    @property
     def runs(self) -> list[Run]:
         """The members' runs, each once."""
         by_id = {
@@ -47,6 +64,52 @@ class LoadedEnsemble:
             for member in of_task
         }
         return list(by_id.values())
+
+    def forward(
+        self,
+        task: TaskDict,
+        examples: Mapping[str, tf.Tensor | tf.RaggedTensor],
+        batch_size: int = 64,
+    ) -> dict[str, Any]:
+        """The mean probabilities and what they decide; see `Run.forward`."""
+        scores = 0.0
+        for run, weight in self.members[task["name"]]:
+            theirs = run.tasks[run.task_index(task["name"])]["labels"]
+            order = [list(theirs).index(label) for label in task["labels"]]
+            outputs = run.outputs(task["name"], examples, batch_size)
+            given = np.asarray(outputs["scores"], np.float64)
+            scores = scores + weight * given[:, order]
+        kind = scoring.of(task["type"]).probabilities
+        outputs = {"scores": scores, "prediction": kind.predicted(scores)}
+        return task_types.of(task["type"]).decided(task, outputs)
+
+    def evaluate(
+        self,
+        split: str = "",
+        *,
+        data: Mapping[str, Any] | None = None,
+        predictions_dir: str | None = None,
+        **_: Any,
+    ) -> dict[str, Any]:
+        """Scores the ensemble on labelled data; see `Run.evaluate`.
+
+        Raises:
+            ConfigError: `data` is missing: `results` has the scores of splits.
+            MtlError: as for `labelled_data.evaluate`.
+        """
+        if data is None:
+            raise ConfigError(
+                f"{self.path} is an ensemble: launch.ensemble scores its "
+                "splits (--split), and here other labelled data can be scored "
+                "(data; --files=TASK=FILE)"
+            )
+        return labelled_data.evaluate(self, data, predictions_dir)
+
+    def _predicted(
+        self, task: TaskDict, fields: list[dict[str, Any]], batch_size: int
+    ) -> list[dict[str, Any]]:
+        predictions = task_types.of(task["type"])
+        return predictions.predict(self, task, fields, batch_size)
 
 
 def members_of(results: Any, path: str) -> list[tuple[str, float]]:
@@ -74,6 +137,33 @@ def members_of(results: Any, path: str) -> list[tuple[str, float]]:
     if not total:
         raise RunError(f"{path} has no member with a weight above 0")
     return [(run, weight / total) for run, weight in members if weight > 0]
+
+
+def load_any(
+    path: str,
+    decoding: Mapping[str, Any] | None = None,
+    weights: str = run_weights.BEST,
+) -> Run | LoadedEnsemble:
+    """Loads a run or an ensemble.
+
+    Args:
+        path: a run's directory, or the file that `launch.ensemble --output`
+            wrote.
+        decoding, weights: as in `loading.load`, for a run.
+
+    Raises:
+        MtlError: as in `loading.load` and `load`; an ensemble takes neither
+            `decoding` nor other weights.
+    """
+    if not os.path.isfile(path):
+        return loading.load(path, decoding, weights)
+    asked = [*sorted(decoding or {}), *["weights"] * (weights != "best")]
+    if asked:
+        raise ConfigError(
+            f"{', '.join(asked)}: {path} is an ensemble, of its runs' best "
+            "weights, and writes no texts: it has no such setting"
+        )
+    return load(path)
 
 
 def load(path: str) -> LoadedEnsemble:

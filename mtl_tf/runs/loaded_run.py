@@ -7,9 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
@@ -25,7 +23,9 @@ from mtl_tf.runs import (
     trained_tasks,
 )
 from mtl_tf.runs.clean_parts import CleanParts
+from mtl_tf.runs.example_predictions import ExamplePredictions
 from mtl_tf.runs.inference import Predictor
+from mtl_tf.runs.predicting_run import TaskDict
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.scored_split import score
 from mtl_tf.tasks import task_types as types_of_tasks
@@ -33,7 +33,7 @@ from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
 
 
-class Run:
+class Run(ExamplePredictions):
     """A trained model with the config, tasks and encoder that belong to it.
 
     Args:
@@ -89,15 +89,6 @@ class Run:
             )
         return self.directory.read("results.json")
 
-    def task_index(self, name: str) -> int:
-        """The number of a task, its place in `tasks`.
-
-        Raises:
-            ConfigError: the run has no such task.
-        """
-        indices = {task["name"]: i for i, task in enumerate(self.tasks)}
-        return look_up(name, indices, "task")
-
     def check_best(self, noun: str) -> None:
         """Raises `ConfigError` unless the run has its best weights."""
         if self.weights != run_weights.BEST:
@@ -124,68 +115,14 @@ class Run:
             self.loaded = folder
         return folder
 
-    def predict(
-        self,
-        task: str,
-        examples: Iterable[Any],
-        batch_size: int = 64,
+    def _predicted(
+        self, task: TaskDict, fields: list[dict[str, Any]], batch_size: int
     ) -> list[dict[str, Any]]:
-        """Predicts examples.
-
-        Args:
-            task: the task's name.
-            examples: the examples, each a mapping of the task's input features.
-                An example of one text may also be a string, even an empty one.
-                For tagging, a list of tokens is taken as it is. See
-                `mtl_tf.runs.task_types`. Also a pandas DataFrame, one example a
-                row, or a `tf.data.Dataset`, batched or not, also of pairs
-                (inputs, target), whose targets are ignored. Bytes are read as
-                UTF-8. Features may have the column names of the task's own
-                files; other columns are ignored.
-            batch_size: examples at a time.
-
-        Returns:
-            For each example a dict of `task` and the fields of its type.
-            Classification: `label`, and `scores`, the probability of each
-            label. Multi-label: `labels` and `scores`. Regression: `value`.
-            Tagging: `tokens`, `tags`, and `confidence`, a probability for each
-            token. Translation: `translation` and `score`, its log probability.
-            Questions: `answer`, `confidence`, and `words` with their origin.
-
-        Raises:
-            ConfigError: an unknown task, or a batch size below 1.
-            TypeError: `examples` is no collection of examples of the task.
-
-        Several threads may call it at once; they take turns.
-
-        Example:
-            ```python
-            label = run.predict("books", ["a dull one"])[0]["label"]
-            run.predict("pairs", [{"text": "a cat", "text_pair": "a pet"}])
-            ```
-        """
-        described = self.tasks[self.task_index(task)]
-        batch_size = checks.positive_integer("batch_size", batch_size)
-        predictions = task_types.of(described["type"])
-        columns = labelled_data.trained_columns(self.config, described)
-        names = [
-            [field, columns.get(field, field)]
-            for field in predictions.input_fields(described)
-        ]
-
-        def parse(example: Any) -> dict[str, Any]:
-            named = predictions.named(described, example, columns)
-            return predictions.fields_of(described, named)
-
-        ranks = predictions.input_ranks(described)
-        single = given_examples.single_inputs(examples, ranks, names)
-        with given_examples.index_told(examples, names):
-            fields = given_examples.parsed(single, parse)
-        if not fields:
-            return []
         with self._in_use:
-            self.weights_for(task)
-            return predictions.predict(self, described, fields, batch_size)
+            self.weights_for(task["name"])
+            return task_types.of(task["type"]).predict(
+                self, task, fields, batch_size
+            )
 
     def score(self, task: str, examples: Iterable[Any]) -> list[dict[str, Any]]:
         """Scores given texts by how likely the model is to write them.
@@ -253,6 +190,18 @@ class Run:
             batch_size,
         )
         return task_types.of(task["type"]).decided(task, outputs)
+
+    def outputs(
+        self,
+        task: str,
+        examples: Mapping[str, tf.Tensor | tf.RaggedTensor],
+        batch_size: int = 64,
+    ) -> dict[str, Any]:
+        """Like `forward`, with the weights of the named task."""
+        with self._in_use:
+            self.weights_for(task)
+            described = self.tasks[self.task_index(task)]
+            return self.forward(described, examples, batch_size)
 
     def _reader(self, task: Mapping[str, Any]) -> encoding.TensorEncoder:
         """The encoder of a task's examples; traced once for all calls."""

@@ -1,4 +1,4 @@
-"""An ensemble as one SavedModel: the mean of its runs' probabilities."""
+"""An ensemble predicts, and is exported, as the mean of its runs."""
 
 import json
 
@@ -103,6 +103,25 @@ def test_the_mean_is_served(members, version):
     assert len({row["scores"]["0"] for found in answers for row in found}) > 4
 
 
+def test_an_ensemble_predicts_as_its_export_does(members, written, tmp_path):
+    loaded = mtl_tf.load(written)
+    for task in ("plain", "mirror"):
+        rows = loaded.predict(task, TEXTS)
+        assert {row["task"] for row in rows} == {task}
+        assert_means(rows, mean_of(members, task, TEXTS))
+    assert loaded.predict("plain", []) == []
+    with pytest.raises(ConfigError, match="unknown task 'plan'"):
+        loaded.predict("plan", TEXTS)
+    # The columns are those of the tasks' own files.
+    labels = [row["label"] for row in loaded.predict("mirror", TEXTS)]
+    path = tmp_path / "mirror.tsv"
+    path.write_text("".join(f"{n}\t{t}\n" for n, t in zip(labels, TEXTS)))
+    found = loaded.evaluate(data={"mirror": path})
+    assert found["tasks"]["mirror"]["accuracy"] == 100.0
+    with pytest.raises(ConfigError, match="launch.ensemble scores its splits"):
+        loaded.evaluate("test")
+
+
 def test_rows_of_any_task(members, version):
     tasks = ["mirror", "nothing", "plain", "mirror", "plain"]
     request = {
@@ -165,12 +184,14 @@ def test_several_types_and_their_thresholds(tmp_path):
         fitted = json.load(file)["fitted"]
     thresholds = fitted["topics"]["thresholds"]
     assert set(thresholds) == {"tea", "rain"} and fitted["plain"] == {}
-    version = saved_model.export(saved_model.load(path), str(tmp_path / "out"))
+    version = saved_model.export(mtl_tf.load(path), str(tmp_path / "out"))
     texts = [row["text"] for row in topics(draw, 20)]
     served = tf.saved_model.load(version)
     assert set(served.signatures) == {"topics", "plain"}
     said = [mtl_tf.load(path).predict("topics", texts) for path in paths]
     answers = check.ask(version, "topics", texts)
+    rows = mtl_tf.predict(path, "topics", texts)
+    assert [row["labels"] for row in rows] == [a["labels"] for a in answers]
     for answer, *rows in zip(answers, *said):
         for label, score in answer["scores"].items():
             mean = np.mean([row["scores"][label] for row in rows])
@@ -230,6 +251,8 @@ def test_a_baseline_keeps_no_model(members, written, tmp_path):
     path = tmp_path / "linear.json"
     path.write_text(json.dumps(value))
     with pytest.raises(ConfigError, match="linear baseline, which keeps no"):
-        saved_model.load(str(path))
-    with pytest.raises(ConfigError, match="beam_size: an ensemble writes no"):
-        saved_model.load(written, {"beam_size": 2})
+        mtl_tf.load(str(path))
+    with pytest.raises(
+        ConfigError, match="beam_size, weights: .* is an ensemble"
+    ):
+        mtl_tf.load(written, {"beam_size": 2}, "last")

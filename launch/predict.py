@@ -35,7 +35,11 @@ _READ = {**_WRITTEN, "json": "jsonl"}
 
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
-    common_flags.define_model_dir(values, "folder of a trained run")
+    common_flags.define_model_dir(
+        values,
+        "folder of a trained run, or the file that launch.ensemble --output "
+        "wrote",
+    )
     flags.DEFINE_string(
         "task",
         None,

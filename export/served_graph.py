@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError
@@ -70,7 +70,8 @@ def of(source: Run | LoadedEnsemble, form: str) -> ServedGraph:
 def _of_ensemble(ensemble: LoadedEnsemble, form: str) -> ServedGraph:
     served, weights, tables = {}, [], []
     for run in ensemble.runs:
-        served[id(run)], more = _served(run, form)
+        names = {t["name"] for t in run.tasks} & set(ensemble.members)
+        served[id(run)], more = _served(run, form, names)
         weights += more
         tables += _tables(run, served[id(run)])
     parts: dict[str, list[Part]] = {}
@@ -110,15 +111,21 @@ def _of_ensemble(ensemble: LoadedEnsemble, form: str) -> ServedGraph:
 
 
 def _served(
-    run: Run, form: str
+    run: Run, form: str, names: Collection[str] = ()
 ) -> tuple[dict[str, Served], list[StoredWeights]]:
-    """How a run's tasks are served, by type, and its stored weights."""
-    models = _models(run)
+    """How a run's tasks are served, by type, and its stored weights.
+
+    Args:
+        run: the run.
+        form: the format of the stored weights.
+        names: the names of the served tasks; all by default.
+    """
+    models = _models(run, names)
     # Stored instead of the models, as Keras's archive writes their weights
     # twice.
     stored = {
         number: StoredWeights(model, form)
-        for number, model in {id(m): m for m in models}.items()
+        for number, model in {id(m): m for m in models if m is not None}.items()
     }
     return all_served(run, models, stored), list(stored.values())
 
@@ -128,11 +135,17 @@ def _tables(run: Run, served: Mapping[str, Served]) -> list[Any]:
     return [*run.encoder.tables, *itertools.chain(*of_types)]
 
 
-def _models(run: Run) -> list:
-    """The model of each task; copies where fine-tuned weights differ."""
+def _models(run: Run, names: Collection[str] = ()) -> list:
+    """The model of each task; copies where fine-tuned weights differ.
+
+    None for a task that `names` lacks, if there are any.
+    """
     by_weights: dict[str, Any] = {}
     models = []
     for task in run.tasks:
+        if names and task["name"] not in names:
+            models.append(None)
+            continue
         path = run.weights_for(task["name"])
         if path not in by_weights:
             # An export computes in float32, whatever the precision of training.

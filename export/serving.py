@@ -316,13 +316,14 @@ def all_served(
 
     Args:
         run: the return value of `mtl_tf.load`.
-        models, stored: see `Served`.
+        models, stored: see `Served`. A task whose model is None is not served.
     """
     from . import task_types as served_types
 
     numbers: dict[str, list[int]] = {}
     for number, task in enumerate(run.tasks):
-        numbers.setdefault(task["type"], []).append(number)
+        if models[number] is not None:
+            numbers.setdefault(task["type"], []).append(number)
     return {
         name: served_types.of(name)(run, models, tasks, stored=stored)
         for name, tasks in numbers.items()

@@ -158,14 +158,6 @@ class ScoreAnswers(abc.ABC):
         """
 
 
-class ServedLabels(ServedSharing):
-    """Tasks whose answers are labels."""
-
-    def __init__(self, run, models, tasks, **options):
-        super().__init__(run, models, tasks, **options)
-        self.labels = Labels(self.described, self.tasks)
-
-
 def _at_least_one_row(column: tf.Tensor) -> tf.Tensor:
     """Pads an empty batch, for which oneDNN's convolutions are wrong."""
     missing = tf.cast(tf.equal(tf.shape(column)[0], 0), tf.int32)

@@ -14,7 +14,11 @@ from mtl_tf.programs import common_flags, runner, streams
 
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
-    common_flags.define_model_dir(values, "folder of a trained run")
+    common_flags.define_model_dir(
+        values,
+        "folder of a trained run; for --files also the file that "
+        "launch.ensemble --output wrote",
+    )
     common_flags.define_data(values)
     flags.DEFINE_string(
         "split",

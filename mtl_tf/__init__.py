@@ -144,8 +144,8 @@ def load(
     """Loads a trained run; see `mtl_tf.runs.loaded_run.Run`.
 
     Args:
-        run_directory: the `--model_dir` of `launch.train`; or the file of
-            `launch.ensemble --output`, whose runs then predict together.
+        run_directory: the `--model_dir` of `launch.train`, or the file of
+            `launch.ensemble --output`: a `loaded_ensemble.LoadedEnsemble`.
         decoding: search options for a run that generates text, such as
             `{"beam": 4}`. They replace those of the run's config. The fields
             are those of `mtl_tf.runs.translating.Decoding` for translation and
@@ -155,13 +155,11 @@ def load(
             average of `training.average` or `training.average_last`.
 
     Returns:
-        The run, with methods such as `predict` and `evaluate`. Its Keras model
-        is `run.model`, its config `run.config`.
+        The run, with `predict`, `evaluate`, `config`, its Keras `model`, ...
 
     Raises:
         RunError: the directory holds no run with such weights.
-        ConfigError: a value of `decoding` or `weights` is wrong, or `decoding`
-            is given for a run that generates no text.
+        ConfigError: `decoding` or `weights` is wrong, or the run takes none.
     """
     _import_tensorflow()
     from mtl_tf.runs.loaded_ensemble import load_any
@@ -386,7 +384,9 @@ def _names(tasks: Sequence[str]) -> list[str]:
 def _path_of(run: "Run | str | os.PathLike[str]") -> str:
     if isinstance(run, (str, os.PathLike)):
         return os.fspath(run)
-    return _loaded(run).directory.path
+    if not hasattr(run, "directory"):
+        raise TypeError(f"run must be a run or its path, got {run!r:.60}")
+    return run.directory.path
 
 
 def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":
@@ -394,7 +394,7 @@ def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":
         return load(run)
     if not hasattr(run, "directory") and not hasattr(run, "members"):
         raise TypeError(
-            "run must be what mtl_tf.load returns, or its directory, got "
+            "run must be what mtl_tf.load returns, or the path it takes, got "
             f"{run!r:.60}"
         )
     return run

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from ..calibrated import Decisions, Temperatures
 from ..serving import Tensors
-from ..serving_sharing import ScoreAnswers, ServedLabels, ServedTexts
+from ..serving_sharing import ScoreAnswers, ServedTexts
 
 
 class ClassAnswers(ScoreAnswers):
@@ -33,7 +33,7 @@ class ClassAnswers(ScoreAnswers):
         }
 
 
-class ServedClassification(ServedTexts, ServedLabels):
+class ServedClassification(ServedTexts):
     """Classification.
 
     Its signatures return `label` [batch], `scores` [batch, labels] and
@@ -52,7 +52,7 @@ class ServedClassification(ServedTexts, ServedLabels):
         rows = tf.shape(features["tokens"])[0]
         return {
             "number": tf.zeros([rows], tf.int32),
-            "scores": tf.zeros([rows, self.labels.width]),
+            "scores": tf.zeros([rows, self._answers.labels.width]),
         }
 
     def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
@@ -60,7 +60,7 @@ class ServedClassification(ServedTexts, ServedLabels):
         scores = tf.cast(outputs["scores"][0], tf.float32)
         return {
             "number": outputs["prediction"][0],
-            "scores": scores[:, : self.labels.width],
+            "scores": scores[:, : self._answers.labels.width],
         }
 
     def answer(self, results, beside, number, task=None) -> Tensors:

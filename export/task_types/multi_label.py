@@ -10,7 +10,7 @@ from mtl_tf.runs.task_types.multi_label import thresholds_of
 
 from ..calibrated import Temperatures
 from ..serving import Tensors
-from ..serving_sharing import ScoreAnswers, ServedLabels, ServedTexts
+from ..serving_sharing import ScoreAnswers, ServedTexts
 
 
 class LabelSetAnswers(ScoreAnswers):
@@ -43,7 +43,7 @@ class LabelSetAnswers(ScoreAnswers):
         }
 
 
-class ServedMultiLabel(ServedTexts, ServedLabels):
+class ServedMultiLabel(ServedTexts):
     """Multi-label classification.
 
     Its signatures return for each label, [batch, labels]: `classes`, its name;
@@ -60,12 +60,12 @@ class ServedMultiLabel(ServedTexts, ServedLabels):
     def empty_outputs(self, features: Tensors) -> Tensors:
         """Zeros."""
         rows = tf.shape(features["tokens"])[0]
-        return {"scores": tf.zeros([rows, self.labels.width])}
+        return {"scores": tf.zeros([rows, self._answers.labels.width])}
 
     def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
         """Scores [batch, width]."""
         scores = tf.cast(outputs["scores"][0], tf.float32)
-        return {"scores": scores[:, : self.labels.width]}
+        return {"scores": scores[:, : self._answers.labels.width]}
 
     def answer(self, results, beside, number, task=None) -> Tensors:
         """Names and scores of labels."""

@@ -6,10 +6,10 @@ from typing import Any
 import tensorflow as tf
 
 from ..serving import Tensors
-from ..serving_sharing import ServedLabels
+from ..serving_sharing import Labels, ServedSharing
 
 
-class ServedTagging(ServedLabels):
+class ServedTagging(ServedSharing):
     """Tagging, decoded in the graph.
 
     Its signatures return `length` [batch], the number of tokens, and for each
@@ -17,6 +17,10 @@ class ServedTagging(ServedLabels):
     position in the text, in characters; and `confidence`, its tag's
     probability. After the last token come "" and 0. The time is at least 1.
     """
+
+    def __init__(self, run, models, tasks, **options):
+        super().__init__(run, models, tasks, **options)
+        self._labels = Labels(self.described, self.tasks)
 
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
         """The words' ids and features, and the words with their positions."""
@@ -52,7 +56,7 @@ class ServedTagging(ServedLabels):
 
     def answer(self, results, beside, number, task=None) -> Tensors:
         """Tokens, their tags and their positions."""
-        classes = self.labels.of_rows(number, task)
+        classes = self._labels.of_rows(number, task)
         length = tf.where(number < 0, 0, beside["length"])
         columns = {
             "tags": tf.gather(classes, results["number"], batch_dims=1),

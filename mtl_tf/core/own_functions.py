@@ -3,6 +3,7 @@
 A config gives their place, "my_file.py:Name" or "package.module:Name".
 """
 
+import glob
 import importlib
 import importlib.util
 import inspect
@@ -219,8 +220,10 @@ def _of_file(path: str, name: str) -> Any:
         path = _COPIES.get(path, path)
     if not os.path.isfile(path):
         folder, file = os.path.split(path)
-        beside = os.listdir(folder) if os.path.isdir(folder) else []
-        beside = [other for other in beside if other.endswith(".py")]
+        beside = [
+            os.path.basename(other)
+            for other in glob.glob(os.path.join(glob.escape(folder), "*.py"))
+        ]
         raise ConfigError(
             f"there is no file {path} with {name} (a trained run needs its own "
             f"code where that was in its training); {hint(file, beside)}"

@@ -51,9 +51,15 @@ def compare(
     Raises:
         RunError: a folder holds no run, or one without saved predictions; or
             the runs were scored on different examples.
-        ConfigError: the runs have no task in common, or lack a named one.
+        ConfigError: the runs have no task in common, or lack a named one; or
+            the split is not what folds divide.
     """
     found = [systems_of(first), systems_of(second)]
+    if split != "test" and any(len(s) > 1 for side in found for s in side):
+        raise ConfigError(
+            f"the folds of a cross-validation divide the examples of the split "
+            f"'test' alone: those of {split!r} are in several folds"
+        )
     sides = [[_of_folds(system, split) for system in side] for side in found]
     # Where runs are folds, the first one stands for its system.
     paths = [[system[0] for system in side] for side in found]
@@ -92,10 +98,16 @@ def _of_folds(runs: Sequence[str], split: str) -> System:
     parts = [kept_predictions(run, split) for run in runs]
     if len(parts) == 1:
         return parts[0]
+    names = {name: None for part in parts for name in part}
+    common = [name for name in names if all(name in part for part in parts)]
+    if len(common) < len(names):
+        logging.warning(
+            "Left out, since not all folds have them: %s",
+            ", ".join(sorted(set(names) - set(common))),
+        )
     return {
         name: scored_examples.joined([part[name] for part in parts])
-        for name in parts[0]
-        if all(name in part for part in parts)
+        for name in common
     }
 
 

@@ -176,7 +176,7 @@ def _read_rows(
     columns = {
         field: column
         for field, column in columns.items()
-        if all(has_column(first, name) for name in each(column))
+        if any(has_column(first, name) for name in each(column))
     }
     # What only other formats have is left out where the file is read.
     entry = {k: v for k, v in entry.items() if k != "files"}

@@ -1,6 +1,7 @@
 """Several runs whose probabilities are averaged, ready to be asked."""
 
 import dataclasses
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,10 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core import files
+from mtl_tf.core import digests, files
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import task_types as scoring
-from mtl_tf.runs import labelled_data, loading, run_weights, task_types
+from mtl_tf.runs import (
+    fitting,
+    labelled_data,
+    loading,
+    run_weights,
+    task_types,
+)
 from mtl_tf.runs.example_predictions import ExamplePredictions
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.predicting_run import TaskDict
@@ -26,7 +33,7 @@ class Member(NamedTuple):
     weight: float
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class LoadedEnsemble(ExamplePredictions):
     """An ensemble that `launch.ensemble` has scored.
 
@@ -45,6 +52,10 @@ class LoadedEnsemble(ExamplePredictions):
     results: Mapping[str, Any]
     tasks: Sequence[Mapping[str, Any]]
     members: Mapping[str, Sequence[Member]]
+
+    def __repr__(self) -> str:
+        tasks = ", ".join(f"{t['name']} ({t['type']})" for t in self.tasks)
+        return f"<ensemble {self.path}: {tasks}>"
 
     @property
     def config(self) -> dict[str, Any]:
@@ -85,18 +96,24 @@ class LoadedEnsemble(ExamplePredictions):
 
     def evaluate(
         self,
-        split: str = "",
-        *,
-        data: Mapping[str, Any] | None = None,
+        split: str = "test",
+        tasks: Sequence[str] | None = None,
+        data_dir: str | None = None,
+        manual_dir: str | None = None,
         predictions_dir: str | None = None,
-        **_: Any,
+        keep: bool = False,
+        data: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Scores the ensemble on labelled data; see `Run.evaluate`.
 
         Raises:
-            ConfigError: `data` is missing: `results` has the scores of splits.
+            ConfigError: `data` is missing: `results` has the scores of splits;
+                or `split`, `tasks` or `keep` beside it.
             MtlError: as for `labelled_data.evaluate`.
         """
+        del data_dir, manual_dir
+        if data is not None and (tasks or keep or split != "test"):
+            raise ConfigError("data takes no split, tasks and keep")
         if data is None:
             raise ConfigError(
                 f"{self.path} is an ensemble: launch.ensemble scores its "
@@ -157,7 +174,10 @@ def load_any(
     """
     if not os.path.isfile(path):
         return loading.load(path, decoding, weights)
-    asked = [*sorted(decoding or {}), *["weights"] * (weights != "best")]
+    asked = [
+        *sorted(decoding or {}),
+        *["weights"] * (weights != run_weights.BEST),
+    ]
     if asked:
         raise ConfigError(
             f"{', '.join(asked)}: {path} is an ensemble, of its runs' best "
@@ -187,6 +207,15 @@ def load(path: str) -> LoadedEnsemble:
             f"{path} does not say what was fitted for the mean: an older "
             "version wrote it. Write it again with launch.ensemble --output"
         )
+    for member in results["members"]:
+        # A member of weight 0 does not count, and may be gone.
+        directory = member["directory"]
+        counts = member["weight"] and os.path.isdir(directory)
+        if counts and member.get("state") != state_of(directory):
+            raise RunError(
+                f"{directory} has been trained or calibrated since {path} was "
+                "written: run launch.ensemble again"
+            )
     loaded: dict[str, Run] = {}
     members: dict[str, list[Member]] = {}
     for name in results["tasks"]:
@@ -209,6 +238,17 @@ def load(path: str) -> LoadedEnsemble:
         own = {k: v for k, v in task.items() if k not in FITTED_FIELDS}
         tasks.append(own | fitted.get(name, {}))
     return LoadedEnsemble(path, results, tasks, members)
+
+
+def state_of(directory: str) -> str:
+    """A digest of which weights a run has chosen, and what it has fitted."""
+    names = [
+        name
+        for name in digests.files_below(directory)
+        if os.path.basename(name) in ("best.json", fitting.FILE)
+    ]
+    found = digests.of_files(directory, names)
+    return digests.of_bytes(json.dumps(found).encode())
 
 
 def _kind(task: Mapping[str, Any]) -> tuple[str, list[str]]:

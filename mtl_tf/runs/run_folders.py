@@ -75,6 +75,7 @@ def _setting_of(path: str) -> str:
     if not os.path.isdir(cells) or _is_finished(path):
         return path
     settings = [os.path.join(cells, name) for name in sorted(os.listdir(cells))]
+    settings = [setting for setting in settings if os.path.isdir(setting)]
     if len(settings) != 1:
         raise RunError(
             f"{path} is a sweep of {len(settings)} settings: name the folder "

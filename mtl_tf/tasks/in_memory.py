@@ -64,7 +64,7 @@ def to_files(entry: Any, folder: str) -> Any:
                 f"task {name}: data and {key} stand in one entry: give one"
             )
     for key in _OF_TABLES:
-        if entry.get(key):
+        if entry.get(key) is not None:
             raise ConfigError(
                 f"task {name}: {key} is of csv and tsv files, and the entry "
                 f"has data: leave {key} out"
@@ -126,15 +126,21 @@ def _features_of(entry: Mapping[str, Any]) -> Sequence[Feature]:
 
 def _columns_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The column name of each feature of the entry's type, or several names."""
-    columns = {feature.name: feature.name for feature in _features_of(entry)}
-    return columns | fields.mapping(
-        entry,
-        "columns",
-        lambda value: (
-            fields.is_columns(value) and all(map(fields.is_text, each(value)))
-        ),
-        "a name",
-    )
+    features = _features_of(entry)
+    columns = {feature.name: feature.name for feature in features}
+    given = fields.mapping(entry, "columns", fields.is_columns, "a name")
+    task_type = task_types.of(entry.get("type", DEFAULT))
+    several = getattr(task_type, "may_have_several_columns", False)
+    of_targets = {f.name for f in targets(features)} if several else ()
+    for feature, column in given.items():
+        is_listed = isinstance(column, (list, tuple))
+        if not all(map(fields.is_text, each(column))) or (
+            is_listed and feature not in of_targets
+        ):
+            raise ConfigError(
+                f"columns.{feature} must be a name, got {column!r}"
+            )
+    return columns | given
 
 
 def lines(

@@ -98,9 +98,11 @@ def _columns(
 ) -> dict[str, Columns]:
     """The columns of an entry with files."""
     is_right, rule = fields.is_column, "a column's name or number from 0"
+    of_target = rule
     if may_have_several:
         is_right = fields.is_columns
-    columns = columns_of(entry, features, is_right, rule)
+        of_target = f"{rule}, or for {features[-1]} a list of different ones"
+    columns = columns_of(entry, features, is_right, of_target)
     for name in features[:-1]:
         if isinstance(columns[name], tuple):
             raise ConfigError(

@@ -1,17 +1,18 @@
 """An ensemble predicts, and is exported, as the mean of its runs."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import mtl_tf
-from export import c_loader_process, check, saved_model
+from export import c_loader_process, check, saved_model, served_graph
 from launch import ensemble
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
-from mtl_tf.runs import loaded_ensemble, training_run
+from mtl_tf.runs import fitting, loaded_ensemble, seals, training_run
 from tests.export.export_testing import TEXTS, ask_each
 from tests.system import corpus
 
@@ -35,7 +36,8 @@ def members(tmp_path_factory):
     for seed, (name, given) in enumerate(
         (("joint", entries), ("turned", turned), ("alone", entries))
     ):
-        config = corpus.quick(given) | {"seed": seed}
+        config = corpus.quick(given, best_per_task=name == "joint")
+        config["seed"] = seed
         config["train_separately"] = name == "alone"
         training_run.train(config, str(folder / name))
         made[name] = str(folder / name)
@@ -81,7 +83,7 @@ def mean_of(members, task, texts):
 
 
 def assert_means(answers, means):
-    for answer, mean in zip(answers, means):
+    for answer, mean in zip(answers, means, strict=True):
         assert answer["label"] == max(mean, key=mean.get)
         for label, score in mean.items():
             assert answer["scores"][label] == pytest.approx(score, abs=1e-5)
@@ -174,20 +176,42 @@ def test_several_types_and_their_thresholds(tmp_path):
         with open(files[split], "w") as file:
             file.writelines(json.dumps(r) + "\n" for r in topics(draw, size))
     several = {"name": "topics", "type": "multi_label", "files": files}
-    entries = [several, corpus.write(tmp_path, 1, SIZES)[0]]
+    pairs = tmp_path / "pairs.csv"
+    rows = "".join(f"{w},{v},{w == v}\n" for w in "abcd" for v in "abcd")
+    pairs.write_text("text,text_pair,label\n" + rows)
+    of_pairs = {
+        "name": "pairs",
+        "type": "pair_classification",
+        "files": dict.fromkeys(SIZES, str(pairs)),
+    }
+    entries = [several, corpus.write(tmp_path, 1, SIZES)[0], of_pairs]
     paths = []
     for seed in (1, 2):
         paths.append(str(tmp_path / f"seed_{seed}"))
         training_run.train(corpus.quick(entries) | {"seed": seed}, paths[-1])
+    run = mtl_tf.load(paths[0])
+    found = run.directory.read(fitting.FILE)
+    run.directory.write(fitting.FILE, found | {"plain": {"temperature": 3.0}})
+    seals.seal(run.directory, fitting.FILE)
+    shutil.rmtree(tmp_path / "seed_1/scored")
     path = combine(tmp_path / "two.json", *paths)
     with open(path) as file:
         fitted = json.load(file)["fitted"]
     thresholds = fitted["topics"]["thresholds"]
-    assert set(thresholds) == {"tea", "rain"} and fitted["plain"] == {}
+    assert set(thresholds) == {"tea", "rain"}
+    assert fitted["plain"] == fitted["pairs"] == {}
     version = saved_model.export(mtl_tf.load(path), str(tmp_path / "out"))
     texts = [row["text"] for row in topics(draw, 20)]
     served = tf.saved_model.load(version)
-    assert set(served.signatures) == {"topics", "plain"}
+    assert set(served.signatures) == {"topics", "plain", "pairs"}
+    for task, given in (("plain", TEXTS), ("pairs", [["a", "b"], ["c", "c"]])):
+        both = zip(*[mtl_tf.load(p).predict(task, given) for p in paths])
+        written = ["\t".join(x) if task == "pairs" else x for x in given]
+        answers = check.ask(version, task, written)
+        for answer, rows in zip(answers, both, strict=True):
+            for label, score in answer["scores"].items():
+                mean = np.mean([row["scores"][label] for row in rows])
+                assert score == pytest.approx(mean, abs=1e-5)
     said = [mtl_tf.load(path).predict("topics", texts) for path in paths]
     answers = check.ask(version, "topics", texts)
     rows = mtl_tf.predict(path, "topics", texts)
@@ -225,7 +249,46 @@ def test_wrong_files(written, tmp_path, change, match):
         loaded_ensemble.load(str(path))
 
 
-def test_a_member_that_has_changed(members, written, monkeypatch):
+def test_only_what_is_served_is_stored(members, written, tmp_path):
+    with open(written) as file:
+        value = json.load(file)
+    del value["tasks"]["mirror"]
+    path = tmp_path / "plain.json"
+    path.write_text(json.dumps(value))
+    loaded = mtl_tf.load(path)
+    assert repr(loaded) == f"<ensemble {path}: plain (classification)>"
+    graph = served_graph.of(loaded, "float32")
+    assert set(graph.functions) == {"plain", "serving_default"}
+    # The joint run has weights of each task's own.
+    assert len(graph.weights) == len(members)
+
+
+@pytest.mark.parametrize("file", ["best/best.json", "fitted.json"])
+def test_a_member_that_was_trained_or_calibrated_since(
+    members, written, tmp_path, file
+):
+    copy = shutil.copytree(members["joint"], tmp_path / "copy")
+    with open(written) as lines:
+        value = json.load(lines)
+    value["members"][0]["directory"] = str(copy)
+    path = tmp_path / "copied.json"
+    path.write_text(json.dumps(value))
+    mtl_tf.load(path)
+    (copy / file).write_text('{"plain": {"temperature": 2.0}}')
+    with pytest.raises(RunError, match="/copy has been trained or calibrated"):
+        mtl_tf.load(path)
+
+
+def test_what_takes_no_ensemble(written):
+    loaded = mtl_tf.load(written)
+    for call in (mtl_tf.compare, mtl_tf.analyse):
+        with pytest.raises(TypeError, match="run or its path, got <ensemble"):
+            call(loaded, loaded)
+    with pytest.raises(ConfigError, match="data takes no split, tasks"):
+        loaded.evaluate("dev", data={"plain": "a.tsv"})
+
+
+def test_members_of_other_labels(members, written, monkeypatch):
     right = loaded_ensemble.loading.load
 
     def load(path):
@@ -247,7 +310,8 @@ def test_a_baseline_keeps_no_model(members, written, tmp_path):
     linear = tmp_path / "linear"
     linear.mkdir()
     (linear / "config.json").write_text(json.dumps(config | {"baseline": {}}))
-    value["members"][1]["directory"] = str(linear)
+    state = loaded_ensemble.state_of(str(linear))
+    value["members"][1] |= {"directory": str(linear), "state": state}
     path = tmp_path / "linear.json"
     path.write_text(json.dumps(value))
     with pytest.raises(ConfigError, match="linear baseline, which keeps no"):

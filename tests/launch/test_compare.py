@@ -184,6 +184,10 @@ def test_an_open_fold_leaves_its_seed_out(tmp_path, capsys, caplog):
 
 def test_folds_that_cannot_be_compared(tmp_path):
     one = make_folds(tmp_path / "one", 0.6, seeds=(2,))
+    (one / "cells/notes.txt").write_text("no setting")
+    # An example of another split is in several folds.
+    with pytest.raises(ConfigError, match="folds of a cross-validation divide"):
+        run([one, one, "--split=validation"])
     fold = one / "cells/l2=0.1/seed=2,fold=1of3"
     make_run(fold, 0.6, seed=21, size=SIZES[1], classes="pn")
     with pytest.raises(RunError, match="class_names is .* in one and"):

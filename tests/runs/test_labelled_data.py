@@ -203,6 +203,12 @@ def test_labels_in_a_column_each_or_in_one(row):
     assert found["tasks"]["t"]["micro_f1"] == 100.0
 
 
+def test_a_label_whose_column_is_missing_is_named():
+    rows = [{"said": "t", "x": 1, "z": 1}]
+    with pytest.raises(DataError, match="no key 'y'"):
+        labelled_data.evaluate(RunOfMarks(), {"t": rows})
+
+
 def test_a_file_with_a_column_for_each_label(tmp_path):
     (task,) = RunOfMarks.tasks
     (entry,) = RunOfMarks.config["tasks"]

@@ -91,7 +91,7 @@ def test_columns_by_number_need_the_names_of_their_labels(tmp_path):
         (["toxic"], {"labels": ["a", "b"]}, "labels has 2 names, and columns"),
         (["toxic"], {"separator": ";"}, "separator is for the labels of one"),
         (["toxic", "toxic"], {}, "columns.labels must be .*, got"),
-        ([], {}, "columns.labels must be "),
+        ([], {}, "columns.labels must be .* or for labels a list of diff"),
         (["comment", "toxic"], {}, "columns.text and columns.labels are both"),
     ],
 )
@@ -102,6 +102,13 @@ def test_wrong_lists_of_columns(tmp_path, columns, more, message):
     swapped = {"text": ["comment"], "labels": "toxic"}
     with pytest.raises(ConfigError, match="columns.text must be a column's"):
         task_of(tmp_path, CONTENT["csv"], "a.csv", columns=swapped)
+
+
+@pytest.mark.parametrize("labels", [None, ["insult", "toxic"]])
+def test_an_object_is_no_list_of_labels(tmp_path, labels):
+    row = {"text": "a", "labels": {"toxic": 1, "insult": 0}}
+    with pytest.raises(DataError, match="'labels' must be a list of labels"):
+        rows(task_of(tmp_path, json.dumps(row) + "\n", labels=labels))
 
 
 def test_cells_that_are_neither_one_nor_zero(tmp_path):

@@ -131,6 +131,11 @@ def test_a_column_for_each_label(tmp_path):
     pairs = tf.data.Dataset.from_tensor_slices((["a"], [[0, 1]]))
     with pytest.raises(ConfigError, match="in 2 columns: give a tf.data.Dat"):
         to_files(marked(pairs), str(tmp_path))
+    for columns in ({"text": ["a", "b"]}, {"label": ["a"]}):
+        with pytest.raises(ConfigError, match="columns.* must be a name, got"):
+            to_files(entry_of({"train": ROWS}, columns=columns), str(tmp_path))
+    with pytest.raises(ConfigError, match="header is of csv and tsv files"):
+        to_files(entry_of({"train": ROWS}, header=False), str(tmp_path))
     frame["cold"] = [np.nan, 1]
     entry = to_files(marked(frame), str(tmp_path / "given"))
     (task,) = registry.resolve([entry])

@@ -49,13 +49,13 @@ class LabelSet(TextTarget):
 
     def is_missing(self, value: Any) -> bool:
         """Also whether one of several columns is empty."""
-        if isinstance(value, Mapping):
+        if self._has_columns and isinstance(value, Mapping):
             return any(map(super().is_missing, value.values()))
         return super().is_missing(value)
 
     def parse(self, value: Any, column: str) -> tuple[str, ...]:
         """The labels without repetition; an empty cell or list has none."""
-        if isinstance(value, Mapping):
+        if self._has_columns and isinstance(value, Mapping):
             marks = [_is_set(cell, name) for name, cell in value.items()]
             return tuple(itertools.compress(self.given_labels, marks))
         if isinstance(value, str):

@@ -16,6 +16,7 @@ from export import (
     serving,
     task_types,
     warmup,
+    writing,
 )
 from mtl_tf.text.vocabulary import Vocabulary
 from tests.core import strict
@@ -131,7 +132,7 @@ def test_signatures_give_alignments_where_they_are_asked_for(tmp_path):
 
 
 def lists(outputs):
-    return {name: saved_model._plain(value) for name, value in outputs.items()}
+    return {name: writing._plain(value) for name, value in outputs.items()}
 
 
 def assert_translated(answers, expected):

@@ -275,7 +275,9 @@ def test_wrong_arguments_from_python(tmp_path):
     with pytest.raises(ConfigError, match="name a run to analyse"):
         mtl_tf.analyse([], page)
     for wrong in (None, [path, None]):
-        with pytest.raises(TypeError, match="run must be what mtl_tf.load ret"):
+        with pytest.raises(
+            TypeError, match="run must be a run or its path, got N"
+        ):
             mtl_tf.analyse(wrong, page)
     for count in (-1, 2.5):
         with pytest.raises(ConfigError, match="examples must be zero or a"):

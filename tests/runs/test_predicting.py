@@ -36,12 +36,12 @@ def test_a_text_is_split_and_tagged(run):
 
 @pytest.mark.extended
 def test_given_tokens_are_not_split(run):
-    texts = [TEXT, TOKENS, ["The EU", ""], [], tuple(TOKENS)]
+    texts = [TEXT, TOKENS, ["The EU", "é"], [], tuple(TOKENS)]
     raw, given, odd, empty, again = run.predict("chunks", texts)
     assert "offsets" not in given
     assert (given["tokens"], given["tags"]) == (raw["tokens"], raw["tags"])
     np.testing.assert_allclose(given["confidence"], raw["confidence"], 1e-5)
-    assert odd["tokens"] == ["The EU", ""] and len(odd["tags"]) == 2
+    assert odd["tokens"] == ["The EU", "é"] and len(odd["tags"]) == 2
     assert empty["tokens"] == empty["tags"] == empty["confidence"] == []
     assert again["tags"] == given["tags"] and "offsets" not in again
 

@@ -60,7 +60,7 @@ def export(
             weights is unknown, or the run was loaded with its last weights.
     """
     check(source, export_dir, version, weights)
-    for run in _runs(source):
+    for run in source.runs:
         if not run.directory.has("results.json"):
             logging.warning(
                 "The training in %s has not come to its end: its best weights "
@@ -78,10 +78,6 @@ def _write(source: "Source", directory: str, weights: str) -> None:
     writing.write(served_graph.of(source, weights), directory)
 
 
-def _runs(source: "Source") -> "list[Run]":
-    return getattr(source, "runs", [source])
-
-
 def check(
     source: "Source", export_dir: str, version: int, weights: str
 ) -> None:
@@ -89,7 +85,7 @@ def check(
     if not export_dir:
         raise ConfigError("export_dir must name a folder, got ''")
     checks.one_of("weights", weights, WEIGHTS)
-    for run in _runs(source):
+    for run in source.runs:
         run.check_best("an export, with its results.json,")
     checks.not_negative_integer("version", version)
     for task in source.tasks:
@@ -197,7 +193,7 @@ def _change(source: "Source", values: flags.FlagValues) -> dict[str, tuple]:
 
     if values.weights == "float32" or not values.score_split:
         return {}
-    if hasattr(source, "runs"):
+    if source.runs != [source]:
         logging.warning(
             "What %s costs is not measured for an ensemble: export one of its "
             "runs to see it.",
@@ -224,7 +220,7 @@ def _print_size(source: "Source", path: str, weights: str) -> None:
         for name in os.listdir(os.path.join(path, "variables"))
     )
     full_size = 0
-    for run in _runs(source):
+    for run in source.runs:
         copies = len({run.weights_for(task["name"]) for task in run.tasks})
         full_size += 4 * copies * run.model.count_params()
     print(

@@ -77,22 +77,18 @@ def _of_ensemble(ensemble: LoadedEnsemble, form: str) -> ServedGraph:
     parts: dict[str, list[Part]] = {}
     by_type: dict[str, list[int]] = {}
     for number, task in enumerate(ensemble.tasks):
-        name, labels = task["name"], list(task["labels"])
+        name = task["name"]
         by_type.setdefault(task["type"], []).append(number)
         parts[name] = []
-        for run, weight in ensemble.members[name]:
-            place = run.task_index(name)
+        for run, weight, order in ensemble.members[name]:
             of_type: Served = served[id(run)][task["type"]]
             if of_type.answers is None:
                 raise ConfigError(
                     f"the task {name} is of the type {task['type']}, which has "
                     "no probabilities of whole examples to average"
                 )
-            theirs = list(run.tasks[place]["labels"])
-            order = [theirs.index(label) for label in labels]
-            parts[name].append(
-                Part(of_type.for_task(place), order, weight, of_type)
-            )
+            function = of_type.for_task(run.task_index(name))
+            parts[name].append(Part(function, order, weight, of_type))
     averaged = {
         task_type: Averaged(ensemble.tasks, numbers, parts)
         for task_type, numbers in by_type.items()

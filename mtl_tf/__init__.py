@@ -392,7 +392,7 @@ def _path_of(run: "Run | str | os.PathLike[str]") -> str:
 def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":
     if isinstance(run, (str, os.PathLike)):
         return load(run)
-    if not hasattr(run, "directory") and not hasattr(run, "members"):
+    if not hasattr(run, "runs"):
         raise TypeError(
             "run must be what mtl_tf.load returns, or the path it takes, got "
             f"{run!r:.60}"

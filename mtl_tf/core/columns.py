@@ -11,6 +11,11 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 
 
+def each(columns: Any) -> tuple[Any, ...]:
+    """The columns of a feature: one, or a list of several, as a tuple."""
+    return tuple(columns) if isinstance(columns, (list, tuple)) else (columns,)
+
+
 def has_column(row: Mapping[str, Any], column: str) -> bool:
     """Whether a row has a column."""
     return any(True for _ in _values(row, column))

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.runs import given_examples, labelled_data, task_types
+from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.predicting_run import TaskDict
 
 
 class ExamplePredictions(abc.ABC):
-    """What predicts examples of tasks.
+    """What predicts and scores examples of tasks.
 
     Attributes:
         config: the config, whose entries tell the columns of the tasks' files.
@@ -91,8 +93,73 @@ class ExamplePredictions(abc.ABC):
             return []
         return self._predicted(described, fields, batch_size)
 
+    def evaluate(
+        self,
+        split: str = "test",
+        tasks: Sequence[str] | None = None,
+        data_dir: str | None = None,
+        manual_dir: str | None = None,
+        clean: CleanParts | None = None,
+        predictions_dir: str | None = None,
+        keep: bool = False,
+        data: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Scores a split of the tasks, or other labelled data.
+
+        Args:
+            split: train, validation, test or another split of the tasks'
+                sources.
+            tasks: names of tasks, all by default.
+            data_dir: the directory of prepared datasets.
+            manual_dir: the directory of the corpora.
+            clean: the group's clean parts, if already computed.
+            predictions_dir: where to write the prediction for each example; see
+                `Scoring.write`.
+            keep: also write what `evaluation.significance` compares into the
+                run directory; see `evaluation.scored_examples`.
+            data: in place of `split` and `tasks`: task name to a file's path, a
+                pandas DataFrame or dicts; see `labelled_data.evaluate`.
+
+        Returns:
+            `split`; `tasks`, the scores of each task from 0 to 100; and `mean`,
+            their mean. See `mtl_tf.evaluation.evaluator.evaluate`.
+
+        Raises:
+            ConfigError: an unknown task or split; `data` together with `split`,
+                `tasks` or `keep`; `keep` for a run loaded with its last
+                weights; or no `data` for an ensemble.
+            MtlError: the data cannot be read, or have a label that the run was
+                not trained on.
+
+        Example:
+            ```python
+            scores = run.evaluate(data={"books": "new.train.csv"})
+            accuracy = scores["tasks"]["books"]["accuracy"]
+            ```
+        """
+        if data is not None:
+            if tasks or keep or split != "test":
+                raise ConfigError("data takes no split, tasks and keep")
+            return labelled_data.evaluate(self, data, predictions_dir)
+        return self._evaluated(
+            split, tasks, data_dir, manual_dir, clean, predictions_dir, keep
+        )
+
     @abc.abstractmethod
     def _predicted(
         self, task: TaskDict, fields: list[dict[str, Any]], batch_size: int
     ) -> list[dict[str, Any]]:
         """Predicts examples, each a mapping of the task's input features."""
+
+    @abc.abstractmethod
+    def _evaluated(
+        self,
+        split: str,
+        tasks: Sequence[str] | None,
+        data_dir: str | None,
+        manual_dir: str | None,
+        clean: CleanParts | None,
+        predictions_dir: str | None,
+        keep: bool,
+    ) -> dict[str, Any]:
+        """Scores a split; the arguments are those of `evaluate`."""

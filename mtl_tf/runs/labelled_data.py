@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core import files
-from mtl_tf.core.columns import has_column
+from mtl_tf.core.columns import each, has_column
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import evaluator
@@ -19,7 +19,6 @@ from mtl_tf.runs.scored_split import task_predictions
 from mtl_tf.tasks import given_rows, in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs, targets
-from mtl_tf.tasks.row_files import each
 
 
 def evaluate(

@@ -27,10 +27,17 @@ from mtl_tf.runs.run_directory import RunDirectory
 
 
 class Member(NamedTuple):
-    """A run of an ensemble, and its weight."""
+    """A run of an ensemble, for one task.
+
+    Attributes:
+        run: the run.
+        weight: its weight; those of a task sum to 1.
+        order: the places of the ensemble's labels among the run's own.
+    """
 
     run: Run
     weight: float
+    order: Sequence[int]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -44,8 +51,7 @@ class LoadedEnsemble(ExamplePredictions):
         results: its contents.
         tasks: the tasks, as in `Run.tasks`, with what was fitted for the mean
             of the probabilities in place of what the members fitted.
-        members: the members of each task, by name. Their weights sum to 1.
-            Their order of labels may differ.
+        members: the members of each task, by name.
     """
 
     path: str
@@ -84,9 +90,7 @@ class LoadedEnsemble(ExamplePredictions):
     ) -> dict[str, Any]:
         """The mean probabilities and what they decide; see `Run.forward`."""
         scores = 0.0
-        for run, weight in self.members[task["name"]]:
-            theirs = run.tasks[run.task_index(task["name"])]["labels"]
-            order = [list(theirs).index(label) for label in task["labels"]]
+        for run, weight, order in self.members[task["name"]]:
             outputs = run.outputs(task["name"], examples, batch_size)
             given = np.asarray(outputs["scores"], np.float64)
             scores = scores + weight * given[:, order]
@@ -94,33 +98,12 @@ class LoadedEnsemble(ExamplePredictions):
         outputs = {"scores": scores, "prediction": kind.predicted(scores)}
         return task_types.of(task["type"]).decided(task, outputs)
 
-    def evaluate(
-        self,
-        split: str = "test",
-        tasks: Sequence[str] | None = None,
-        data_dir: str | None = None,
-        manual_dir: str | None = None,
-        predictions_dir: str | None = None,
-        keep: bool = False,
-        data: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Scores the ensemble on labelled data; see `Run.evaluate`.
-
-        Raises:
-            ConfigError: `data` is missing: `results` has the scores of splits;
-                or `split`, `tasks` or `keep` beside it.
-            MtlError: as for `labelled_data.evaluate`.
-        """
-        del data_dir, manual_dir
-        if data is not None and (tasks or keep or split != "test"):
-            raise ConfigError("data takes no split, tasks and keep")
-        if data is None:
-            raise ConfigError(
-                f"{self.path} is an ensemble: launch.ensemble scores its "
-                "splits (--split), and here other labelled data can be scored "
-                "(data; --files=TASK=FILE)"
-            )
-        return labelled_data.evaluate(self, data, predictions_dir)
+    def _evaluated(self, split: str, *_: Any) -> dict[str, Any]:
+        raise ConfigError(
+            f"{self.path} is an ensemble: launch.ensemble scores its splits "
+            f"(--split={split}), and here other labelled data can be scored "
+            "(data; --files=TASK=FILE)"
+        )
 
     def _predicted(
         self, task: TaskDict, fields: list[dict[str, Any]], batch_size: int
@@ -207,7 +190,24 @@ def load(path: str) -> LoadedEnsemble:
             f"{path} does not say what was fitted for the mean: an older "
             "version wrote it. Write it again with launch.ensemble --output"
         )
-    for member in results["members"]:
+    _check_unchanged(results["members"], path)
+    loaded: dict[str, Run] = {}
+    tasks, members = [], {}
+    for name in results["tasks"]:
+        found = []
+        for directory, weight in weighted:
+            place = _place(directory, name)
+            if place not in loaded:
+                loaded[place] = loading.load(place)
+            found.append((loaded[place], weight))
+        task, members[name] = _task(name, found)
+        tasks.append(task | fitted.get(name, {}))
+    return LoadedEnsemble(path, results, tasks, members)
+
+
+def _check_unchanged(members: Sequence[Mapping[str, Any]], path: str) -> None:
+    """Refuses a member whose scores and thresholds are not those it had."""
+    for member in members:
         # A member of weight 0 does not count, and may be gone.
         directory = member["directory"]
         counts = member["weight"] and os.path.isdir(directory)
@@ -216,28 +216,27 @@ def load(path: str) -> LoadedEnsemble:
                 f"{directory} has been trained or calibrated since {path} was "
                 "written: run launch.ensemble again"
             )
-    loaded: dict[str, Run] = {}
-    members: dict[str, list[Member]] = {}
-    for name in results["tasks"]:
-        members[name] = []
-        for directory, weight in weighted:
-            place = _place(directory, name)
-            if place not in loaded:
-                loaded[place] = loading.load(place)
-            members[name].append(Member(loaded[place], weight))
-    tasks = []
-    for name, of_task in members.items():
-        task, *others = (run.tasks[run.task_index(name)] for run, _ in of_task)
-        for other, (run, _) in zip(others, of_task[1:]):
-            if _kind(other) != _kind(task):
-                raise RunError(
-                    f"{run.directory.path} has other labels of the task {name} "
-                    f"than {of_task[0].run.directory.path}, or another type: "
-                    "it has changed. Run launch.ensemble again"
-                )
-        own = {k: v for k, v in task.items() if k not in FITTED_FIELDS}
-        tasks.append(own | fitted.get(name, {}))
-    return LoadedEnsemble(path, results, tasks, members)
+
+
+def _task(
+    name: str, weighted: Sequence[tuple[Run, float]]
+) -> tuple[dict[str, Any], list[Member]]:
+    """A task as the first run has it, without what that fitted; its members."""
+    first = weighted[0][0]
+    task = first.tasks[first.task_index(name)]
+    members = []
+    for run, weight in weighted:
+        own = run.tasks[run.task_index(name)]
+        labels = list(own["labels"])
+        if own["type"] != task["type"] or {*labels} != {*task["labels"]}:
+            raise RunError(
+                f"{run.directory.path} has other labels of the task {name} "
+                f"than {first.directory.path}, or another type: it has "
+                "changed. Run launch.ensemble again"
+            )
+        order = [labels.index(label) for label in task["labels"]]
+        members.append(Member(run, weight, order))
+    return {k: v for k, v in task.items() if k not in FITTED_FIELDS}, members
 
 
 def state_of(directory: str) -> str:
@@ -249,11 +248,6 @@ def state_of(directory: str) -> str:
     ]
     found = digests.of_files(directory, names)
     return digests.of_bytes(json.dumps(found).encode())
-
-
-def _kind(task: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """What the members must have in common."""
-    return task["type"], sorted(task["labels"])
 
 
 def _place(directory: str, task: str) -> str:

@@ -89,6 +89,11 @@ class Run(ExamplePredictions):
             )
         return self.directory.read("results.json")
 
+    @property
+    def runs(self) -> "list[Run]":
+        """The runs that predict: this one."""
+        return [self]
+
     def check_best(self, noun: str) -> None:
         """Raises `ConfigError` unless the run has its best weights."""
         if self.weights != run_weights.BEST:
@@ -214,56 +219,18 @@ class Run(ExamplePredictions):
             self._readers[task["name"]] = encoding.TensorEncoder(encoder)
         return self._readers[task["name"]]
 
-    def evaluate(
+    def _evaluated(
         self,
-        split: str = "test",
-        tasks: Sequence[str] | None = None,
-        data_dir: str | None = None,
-        manual_dir: str | None = None,
-        clean: CleanParts | None = None,
-        predictions_dir: str | None = None,
-        keep: bool = False,
-        data: Mapping[str, Any] | None = None,
+        split: str,
+        tasks: Sequence[str] | None,
+        data_dir: str | None,
+        manual_dir: str | None,
+        clean: CleanParts | None,
+        predictions_dir: str | None,
+        keep: bool,
     ) -> dict[str, Any]:
-        """Scores the run on a split of its tasks, or on other labelled data.
-
-        Args:
-            split: train, validation, test or another split of the tasks'
-                sources.
-            tasks: names of tasks, all by default.
-            data_dir: the directory of prepared datasets.
-            manual_dir: the directory of the corpora.
-            clean: the group's clean parts, if already computed.
-            predictions_dir: where to write the prediction for each example; see
-                `Scoring.write`.
-            keep: also write what `evaluation.significance` compares into the
-                run directory; see `evaluation.scored_examples`.
-            data: in place of `split` and `tasks`: task name to a file's path, a
-                pandas DataFrame or dicts; see `labelled_data.evaluate`.
-
-        Returns:
-            `split`; `tasks`, the scores of each task from 0 to 100; and `mean`,
-            their mean. See `mtl_tf.evaluation.evaluator.evaluate`.
-
-        Raises:
-            ConfigError: an unknown task or split; `data` together with `split`,
-                `tasks` or `keep`; or `keep` for a run loaded with its last
-                weights.
-            MtlError: the data cannot be read, or have a label that the run was
-                not trained on.
-
-        Example:
-            ```python
-            scores = run.evaluate(data={"books": "new.train.csv"})
-            accuracy = scores["tasks"]["books"]["accuracy"]
-            ```
-        """
         if keep:
             self.check_best("what launch.compare reads")
-        if data is not None:
-            if tasks or keep or split != "test":
-                raise ConfigError("data takes no split, tasks and keep")
-            return labelled_data.evaluate(self, data, predictions_dir)
         names = [task["name"] for task in self.tasks]
         if isinstance(tasks, str):
             tasks = [tasks]

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core.columns import each
 from mtl_tf.tasks import fields as entry_fields
 from mtl_tf.tasks import registry, row_files, tagged_readers
 from mtl_tf.tasks import task_types as types_of_tasks
@@ -44,10 +45,7 @@ def _suited(
     columns = {
         feature: column
         for feature, column in (entry.get("columns") or {}).items()
-        if all(
-            isinstance(c, right.get(form, (str,)))
-            for c in row_files.each(column)
-        )
+        if all(isinstance(c, right.get(form, (str,))) for c in each(column))
     }
     fields = {
         field: value

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core import files
-from mtl_tf.core.columns import index_advice, rows_of_frame
+from mtl_tf.core.columns import each, index_advice, rows_of_frame
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.task_types import DEFAULT
@@ -18,7 +18,6 @@ from mtl_tf.tasks import fields, given_rows, task_types
 from mtl_tf.tasks.entries import name_of
 from mtl_tf.tasks.features import Feature, inputs, targets
 from mtl_tf.tasks.keras_datasets import unbatched
-from mtl_tf.tasks.row_files import each
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
@@ -130,7 +129,7 @@ def _columns_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     columns = {feature.name: feature.name for feature in features}
     given = fields.mapping(entry, "columns", fields.is_columns, "a name")
     task_type = task_types.of(entry.get("type", DEFAULT))
-    several = getattr(task_type, "may_have_several_columns", False)
+    several = task_type.may_have_several_columns
     of_targets = {f.name for f in targets(features)} if several else ()
     for feature, column in given.items():
         is_listed = isinstance(column, (list, tuple))

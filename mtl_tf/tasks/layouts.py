@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import checks
+from mtl_tf.core.columns import each
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.tasks import fields
-from mtl_tf.tasks.row_files import FORMATS, Columns, Layout, each
+from mtl_tf.tasks.row_files import FORMATS, Columns, Layout
 from mtl_tf.tasks.source import UNLABELLED
 
 Entry = Mapping[str, Any]

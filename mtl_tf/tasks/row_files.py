@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mtl_tf.core.columns import column_value, has_column, keys_beside
+from mtl_tf.core.columns import column_value, each, has_column, keys_beside
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.csv_records import (
@@ -46,11 +46,6 @@ class Row(NamedTuple):
     texts: tuple[str, ...]
     target: Any
     place: Place
-
-
-def each(columns: Any) -> tuple[Any, ...]:
-    """The columns of a feature, as its field in `columns` gives them."""
-    return tuple(columns) if isinstance(columns, (list, tuple)) else (columns,)
 
 
 class OddLines(NamedTuple):
@@ -104,16 +99,18 @@ class Layout(NamedTuple):
         """The columns of all features."""
         return [column for _, column in self.pairs]
 
-    def divided(self, values: Sequence[Any]) -> tuple[tuple, Any]:
-        """Divides the values of all columns into texts and target.
+    def divider(self) -> Callable[[Sequence[Any]], tuple[tuple, Any]]:
+        """A function of a row's values that returns its texts and its target.
 
         A target of several columns is a mapping from these to their values.
         """
-        number, target = len(self.texts), values[len(self.texts)]
-        of_target = list(self.columns.values())[-1]
-        if isinstance(of_target, tuple):
-            target = dict(zip(of_target, values[number:]))
-        return tuple(values[:number]), target
+        count, of_target = len(self.texts), list(self.columns.values())[-1]
+        if not isinstance(of_target, tuple):
+            return lambda values: (tuple(values[:count]), values[count])
+        return lambda values: (
+            tuple(values[:count]),
+            dict(zip(of_target, values[count:])),
+        )
 
     @property
     def separator(self) -> str:
@@ -146,8 +143,8 @@ def rows_of(
             message says where.
     """
     if layout.format == "jsonl":
-        for record in json_objects(path, odd.undecodable):
-            yield _from_object(*record, layout, parse)
+        records = json_objects(path, odd.undecodable)
+        yield from _from_objects(records, layout, parse)
         return
     records = _records(path, layout, odd.undecodable)
     yield from _from_cells(path, records, layout, parse, odd)
@@ -235,7 +232,7 @@ def _from_cells(
         _check_different(path, layout, columns)
     else:
         records = itertools.chain([first], records)
-    width, least = len(first[1]), max(columns) + 1
+    width, least, divided = len(first[1]), max(columns) + 1, layout.divider()
     # If not even the first row has all columns, the entry is wrong.
     skips = layout.skip_malformed and width >= least
     for line, cells in records:
@@ -249,7 +246,7 @@ def _from_cells(
             raise _too_few(path, line, cells, first, layout, columns)
         elif len(cells) != width:
             raise _another_width(path, line, cells, first, layout)
-        texts, target = layout.divided([cells[column] for column in columns])
+        texts, target = divided([cells[column] for column in columns])
         place = Place(path, line)
         target = _parsed(place, target, list(layout.columns)[-1], parse)
         yield Row(texts, target, place)
@@ -369,27 +366,30 @@ def _another_width(
     )
 
 
-def _from_object(
-    place: Place, value: dict[str, Any], layout: Layout, parse: Parse
-) -> Row:
-    keys = layout.all_columns
-    for key in keys[len(layout.texts) :]:
-        if not has_column(value, key) and _may_be_missing(parse, key):
-            value = {**value, key: None}
-    for key in keys:
-        if not has_column(value, key):
-            raise DataError(
-                f"{place}: no key {key!r}; {keys_beside(value, key)}"
-            )
-    texts, target = layout.divided([column_value(value, key) for key in keys])
-    for key, text in zip(keys, texts):
-        if not isinstance(text, str):
-            raise DataError(
-                f"{place}: {key!r} must be a string, found "
-                f"{json.dumps(text):.{_SHOWN}}"
-            )
-    target = _parsed(place, target, keys[-1], parse)
-    return Row(texts, target, place)
+def _from_objects(
+    records: Iterable[tuple[Place, dict[str, Any]]],
+    layout: Layout,
+    parse: Parse,
+) -> Iterator[Row]:
+    keys, divided = layout.all_columns, layout.divider()
+    of_target = keys[len(layout.texts) :]
+    for place, value in records:
+        for key in of_target:
+            if not has_column(value, key) and _may_be_missing(parse, key):
+                value = {**value, key: None}
+        for key in keys:
+            if not has_column(value, key):
+                raise DataError(
+                    f"{place}: no key {key!r}; {keys_beside(value, key)}"
+                )
+        texts, target = divided([column_value(value, key) for key in keys])
+        for key, text in zip(keys, texts):
+            if not isinstance(text, str):
+                raise DataError(
+                    f"{place}: {key!r} must be a string, found "
+                    f"{json.dumps(text):.{_SHOWN}}"
+                )
+        yield Row(texts, _parsed(place, target, keys[-1], parse), place)
 
 
 def _may_be_missing(parse: Parse, key: Column) -> bool:

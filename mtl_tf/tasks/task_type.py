@@ -45,6 +45,8 @@ class TaskType(abc.ABC):
             when no validation split is given; 0 for no limit.
         held_out_together: a text feature. Examples with equal values of it are
             held out together; "" if each is held out by itself.
+        may_have_several_columns: whether a target may be in several columns of
+            a file.
     """
 
     name = ""
@@ -54,6 +56,7 @@ class TaskType(abc.ABC):
     fields: tuple[str, ...] = ()
     most_held_out = 0
     held_out_together = ""
+    may_have_several_columns = False
 
     def held_out_by(self, name: str) -> str:
         """The key that decides which examples of a task are held out.

@@ -39,14 +39,11 @@ class TextTaskType(TaskType):
     Attributes:
         texts: the text features, each with its time axis.
         element, axes: of the target; see `Feature`.
-        may_have_several_columns: whether the target may be in several columns
-            of a file.
     """
 
     texts: Mapping[str, str] = {"text": "text"}
     file_fields = {**FIELDS, "skip_missing": ()}
     element: str
-    may_have_several_columns = False
 
     @abc.abstractmethod
     def target(self, entry: Entry) -> TextTarget:

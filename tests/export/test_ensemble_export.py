@@ -145,7 +145,9 @@ def test_rows_of_any_task(members, version):
 
 
 @pytest.mark.extended
-def test_smaller_weights(written, tmp_path, caplog, capsys):
+def test_what_smaller_weights_cost_is_not_measured(
+    written, tmp_path, caplog, capsys
+):
     given = ["saved_model", f"--model_dir={written}", "--weights=int8"]
     given.append(f"--export_dir={tmp_path}")
     saved_model.main(runner.parse(saved_model.PROGRAM, given))

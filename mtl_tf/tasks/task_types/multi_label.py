@@ -30,34 +30,19 @@ class LabelSet(TextTarget):
         labels: the label names in order. The default is the names of a sequence
             of ClassLabel, or else the labels of the training split, sorted.
         separator: separates the labels of a cell.
-        has_columns: whether each label has a column of its own, with ones and
-            zeros, in the order of `labels`.
     """
 
     name = "labels"
     dtype = np.int64
 
     def __init__(
-        self,
-        labels: Sequence[str] | None = None,
-        separator: str = ",",
-        has_columns: bool = False,
+        self, labels: Sequence[str] | None = None, separator: str = ","
     ):
         super().__init__(labels)
         self._separator = separator
-        self._has_columns = has_columns
-
-    def is_missing(self, value: Any) -> bool:
-        """Also whether one of several columns is empty."""
-        if self._has_columns and isinstance(value, Mapping):
-            return any(map(super().is_missing, value.values()))
-        return super().is_missing(value)
 
     def parse(self, value: Any, column: str) -> tuple[str, ...]:
         """The labels without repetition; an empty cell or list has none."""
-        if self._has_columns and isinstance(value, Mapping):
-            marks = [_is_set(cell, name) for name, cell in value.items()]
-            return tuple(itertools.compress(self.given_labels, marks))
         if isinstance(value, str):
             listed = _listed(value)
             value = value.split(self._separator) if listed is None else listed
@@ -93,11 +78,6 @@ class LabelSet(TextTarget):
         """Warns if no row has more than one label."""
         if any(len(labels) > 1 for labels in values):
             return []
-        if self._has_columns:
-            return [
-                "no row has more than one label: is the task of the type "
-                "classification?"
-            ]
         return [
             f"no row has more than one label: is {self._separator!r} between "
             "them (separator), and is the task of the type classification?"
@@ -142,6 +122,35 @@ class LabelSet(TextTarget):
         return self.parse(labels, self.name)
 
 
+class LabelColumns(LabelSet):
+    """A set of labels, each with a column of its own of ones and zeros.
+
+    Args:
+        labels: the label names, in the order of the columns.
+    """
+
+    def is_missing(self, value: Any) -> bool:
+        """Whether one of the columns is empty."""
+        cells = value.values() if isinstance(value, Mapping) else [value]
+        return any(map(super().is_missing, cells))
+
+    def parse(self, value: Any, column: str) -> tuple[str, ...]:
+        """The labels whose columns are set."""
+        if not isinstance(value, Mapping):
+            return super().parse(value, column)
+        marks = [_is_set(cell, name) for name, cell in value.items()]
+        return tuple(itertools.compress(self.given_labels, marks))
+
+    def doubts(self, values: Sequence[tuple[str, ...]]) -> list[str]:
+        """Warns if no row has more than one label."""
+        if any(len(labels) > 1 for labels in values):
+            return []
+        return [
+            "no row has more than one label: is the task of the type "
+            "classification?"
+        ]
+
+
 def _is_set(cell: Any, column: str | int) -> bool:
     """Whether a label's own column says that a row has it.
 
@@ -174,7 +183,7 @@ def _listed(cell: str) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _of_columns(entry: Entry, columns: Sequence[str | int]) -> LabelSet:
+def _of_columns(entry: Entry, columns: Sequence[str | int]) -> LabelColumns:
     """The parser of labels that have a column each."""
     if entry.get("separator") is not None:
         raise ConfigError(
@@ -193,7 +202,7 @@ def _of_columns(entry: Entry, columns: Sequence[str | int]) -> LabelSet:
             f"{len(columns)} columns: each column is that of the label in its "
             "place"
         )
-    return LabelSet(labels or columns, has_columns=True)
+    return LabelColumns(labels or columns)
 
 
 class MultiLabel(TextTaskType):
@@ -223,11 +232,9 @@ class MultiLabel(TextTaskType):
     def target(self, entry: Entry) -> LabelSet:
         """The parser of the sets of labels."""
         columns = entry.get("columns")
-        of_labels = columns.get("labels") if isinstance(columns, Mapping) else 0
-        if isinstance(of_labels, (list, tuple)) and fields.is_columns(
-            of_labels
-        ):
-            return _of_columns(entry, of_labels)
+        listed = columns.get("labels") if isinstance(columns, Mapping) else ""
+        if isinstance(listed, (list, tuple)) and fields.is_columns(listed):
+            return _of_columns(entry, listed)
         separator = fields.text(entry, "separator", ",")
         if not separator:
             raise ConfigError("separator must not be empty")

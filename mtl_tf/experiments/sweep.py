@@ -91,7 +91,7 @@ def sweep(
     directories = Directories(data_dir, manual_dir)
     run = RunDirectory(model_dir)
     _check_used(todo, config, overridden, run)
-    _check_options(todo, directories)
+    _check_options(todo, run, directories)
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}
         run.check_or_write("sweep_config.json", base, "the config")
@@ -157,7 +157,9 @@ def _check_used(
     validation.check_used_by_some(runs)
 
 
-def _check_options(todo: Sequence[Cell], directories: Directories) -> None:
+def _check_options(
+    todo: Sequence[Cell], run: RunDirectory, directories: Directories
+) -> None:
     """Refuses options that are wrong in every cell that has them.
 
     In a product of several fields, some cells may be impossible. These fail
@@ -168,20 +170,28 @@ def _check_options(todo: Sequence[Cell], directories: Directories) -> None:
             message is that of the first.
     """
     # Cells with the same tasks read their files only once.
-    tasks: dict[str, list[Task]] = {}
+    tasks: dict[str, list[Task] | None] = {}
     values: dict[str, list[str]] = {}
-    for cell in todo:
-        asked = [cell.config["tasks"], cell.config["cross_validation"]]
+
+    def check(config: Mapping[str, Any]) -> None:
+        asked = [config["tasks"], config["cross_validation"]]
         key = json.dumps(asked)
+        if key not in tasks:
+            entries, folds = asked
+            try:
+                tasks[key] = registry.resolve(entries, *directories, folds)
+            except DataError:
+                tasks[key] = None  # Only these cells fail.
+        if tasks[key] is not None:
+            training_run.check_options(config, tasks[key])
+
+    for cell in todo:
         error = ""
         try:
-            if key not in tasks:
-                entries, folds = asked
-                tasks[key] = registry.resolve(entries, *directories, folds)
-            training_run.check_options(cell.config, tasks[key])
-        except DataError:
-            pass  # Only this cell fails, as for errors in its files.
-        except ConfigError as wrong:
+            # A run that was begun no longer needs the files it started from.
+            if not os.path.isdir(run.file(cell.folder)):
+                check(cell.config)
+        except MtlError as wrong:
             error = f"{cell}: {wrong}"
         for setting in cell.settings.items() or ("",):
             values.setdefault(repr(setting), []).append(error)

@@ -97,9 +97,10 @@ def transfer(
     tasks = registry.resolve(config["tasks"], *directories)
     run_data.check_named_tasks(config["training"], tasks)
     names, target_names = _targets(tasks, targets)
-    run_data.system_of(tasks).check(config)
-    config = _for_all(config, tasks)
     run = RunDirectory(model_dir)
+    if not run.has("transfer.json"):
+        training_run.check_options(config, tasks)
+    config = _for_all(config, tasks)
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
         clean = CleanParts.of_config(config, *directories)

@@ -41,8 +41,8 @@ class Source:
     )
 
 
-def read_source(directory: str) -> Source:
-    """Reads a run's best weights and what their rows stand for.
+def check_source(directory: str) -> None:
+    """Refuses a directory without weights to start from; reads no weights.
 
     Raises:
         RunError: the directory holds neither a trained run of one model nor a
@@ -60,9 +60,7 @@ def read_source(directory: str) -> Source:
                 f"training.initialize_from: {directory} holds an encoder: name "
                 "it as model.encoder.preset"
             )
-        # Weights of a scheme from `launch.pretrain`, which belong to no task.
-        best, weights = BestWeights.read(run.file("best"))
-        return Source(directory, weights, [], {}, best["step"])
+        return
     if not run.has("config.json"):
         raise RunError(
             f"training.initialize_from: {directory} is not a run directory: "
@@ -73,6 +71,20 @@ def read_source(directory: str) -> Source:
         if not run.has("tasks"):
             reason = no_weights(run)
         raise RunError(f"training.initialize_from: {directory} has {reason}")
+
+
+def read_source(directory: str) -> Source:
+    """Reads a run's best weights and what their rows stand for.
+
+    Raises:
+        RunError: see `check_source`; or a file is missing or damaged.
+    """
+    check_source(directory)
+    run = RunDirectory(directory)
+    if run.has(text_training.SETTINGS_FILE):
+        # Weights of a scheme from `launch.pretrain`, which belong to no task.
+        best, weights = BestWeights.read(run.file("best"))
+        return Source(directory, weights, [], {}, best["step"])
     seals.check(run)
     config = run.read("config.json")
     best, weights = BestWeights.read(run.file("best"))

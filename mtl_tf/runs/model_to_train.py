@@ -14,6 +14,7 @@ from mtl_tf.pipelines.encoded_split import count_ids
 from mtl_tf.runs import initializing, run_data, systems
 from mtl_tf.runs.building import build
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.system import shared_dimension
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import freezing
 from mtl_tf.training.workers import Workers
@@ -136,7 +137,7 @@ def _pretrained(
     vectors, report = load_vectors(
         config["text"]["vectors"],
         vocabulary,
-        run_data.shared_dimension(config["model"]),
+        shared_dimension(config["model"]),
         random.fold(config["seed"], "vectors"),
     )
     covered = []

@@ -23,7 +23,7 @@ from mtl_tf.runs import (
 )
 from mtl_tf.runs.encoded_cache import EncodedCache
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.system import Pretrained, System
+from mtl_tf.runs.system import Pretrained, System, shared_dimension
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import Task
@@ -266,11 +266,6 @@ def _pretrained(config: Mapping[str, Any]) -> Pretrained | None:
         return None
     size = shared_dimension(config["model"])
     return lambda words: vectors.with_vectors(path, words, size)
-
-
-def shared_dimension(model: Mapping[str, Any]) -> int:
-    """The size of the vectors that all tasks share, pretrained or not."""
-    return model["embedding_dim"] - model["embedding_private_dim"]
 
 
 def load_encoder(

@@ -84,11 +84,43 @@ def grouped(
     Raises:
         ConfigError: it needs that, and another option cannot be had with it.
     """
+    if not shared_variables or not _task_by_task(config):
+        return None
+    words = {id(v) for v in model.embedding_variables()}
+    return GroupedGradients(
+        model,
+        weighting,
+        [*variables, *weighting.trainable_variables],
+        shared_variables,
+        [v for v in shared_variables if id(v) not in words] or shared_variables,
+        config["training"]["gradient_surgery"],
+        config["seed"],
+    )
+
+
+def _task_by_task(config: Mapping[str, Any]) -> bool:
+    """Whether gradients are computed task by task."""
+    training = config["training"]
+    return training["gradient_surgery"] != "none" or loss_weighting.adapts(
+        training["loss_weighting"]
+    )
+
+
+def check(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+    """Refuses options that cannot be had with gradients task by task.
+
+    Args:
+        config: the resolved config.
+        tasks: the tasks of one model.
+
+    Raises:
+        ConfigError: there is such an option.
+    """
     training = config["training"]
     surgery, steps = training["gradient_surgery"], training["accumulate_steps"]
     checks.one_of("training.gradient_surgery", surgery, SURGERIES)
-    if not shared_variables or (surgery == "none" and not weighting.adapts):
-        return None
+    if len(tasks) < 2 or not _task_by_task(config):
+        return
     if steps > 1:
         raise ConfigError(
             "training.accumulate_steps must be 1 with gradients task by task "
@@ -101,16 +133,6 @@ def grouped(
             "gradients task by task do not (gradient_surgery pcgrad, "
             "loss_weighting gradnorm): take 'mixed_bfloat16'"
         )
-    words = {id(v) for v in model.embedding_variables()}
-    return GroupedGradients(
-        model,
-        weighting,
-        [*variables, *weighting.trainable_variables],
-        shared_variables,
-        [v for v in shared_variables if id(v) not in words] or shared_variables,
-        surgery,
-        config["seed"],
-    )
 
 
 def accumulated(

@@ -14,8 +14,14 @@ from mtl_tf.pipelines.vocabulary_building import Pretrained
 from mtl_tf.runs.predicting_run import TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
+from mtl_tf.text.vector_files import VectorFile
 
 Config = Mapping[str, Any]
+
+
+def shared_dimension(model: Mapping[str, Any]) -> int:
+    """The size of the vectors that all tasks share, pretrained or not."""
+    return model["embedding_dim"] - model["embedding_private_dim"]
 
 
 class System(abc.ABC):
@@ -40,6 +46,18 @@ class System(abc.ABC):
             ConfigError: there is such an option.
         """
         del config
+
+    def check_files(self, config: Config) -> None:
+        """Refuses files that a new run starts from and that cannot be used.
+
+        It is called before any data are read, and not for a resumed run, which
+        has its vectors and weights. By default it looks at `text.vectors`.
+
+        Raises:
+            MtlError: a file is missing, or its first line is wrong.
+        """
+        if path := config["text"]["vectors"]:
+            VectorFile(path, shared_dimension(config["model"])).check()
 
     def check_group(self, tasks: Sequence[str], group: Sequence[str]) -> None:
         """Refuses `text.vocabulary_tasks` that lack some of the tasks' texts.

@@ -23,6 +23,7 @@ from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (
     fewer_tasks,
+    initializing,
     model_to_train,
     own_files,
     run_data,
@@ -131,6 +132,7 @@ def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
 def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     """Refuses wrong options of the config's choices, such as its scheme.
 
+    Also what a new run would start from: word vectors, a preset, another run.
     It reads no data.
 
     Args:
@@ -139,14 +141,20 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
 
     Raises:
         ConfigError: an option is wrong, or the tasks do not go together.
+        MtlError: what the run would start from cannot be used.
     """
     if config["train_separately"]:
-        for system in {systems.of_type(task.type) for task in tasks}:
-            system.check(config)
+        used = {systems.of_type(task.type) for task in tasks}
     else:
-        run_data.system_of(tasks).check(config)
+        used = {run_data.system_of(tasks)}
         names = [task.name for task in tasks]
         mixing.for_tasks(config["pipeline"]["mixing"], names)
+        stage_gradients.check(config, tasks)
+    for system in used:
+        system.check(config)
+        system.check_files(config)
+    if source := config["training"]["initialize_from"]:
+        initializing.check_source(source)
     optimizer = config["training"]["optimizer"]
     rate = WarmupThen(optimizer["learning_rate"], optimizer["schedule"])
     make_optimizer(optimizer, rate)

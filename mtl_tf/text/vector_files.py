@@ -55,6 +55,14 @@ class VectorFile:
         self._doubtful_count = 0
         self._first_doubtful: tuple[bytes, int] | None = None
 
+    def check(self) -> None:
+        """Reads the first row, which tells whether the file can be used.
+
+        Raises:
+            DataError: as of `rows`.
+        """
+        next(self.rows())
+
     def rows(self) -> Iterator[Row]:
         """Yields all rows; their numbers are counted, not parsed.
 

@@ -272,6 +272,25 @@ def test_options_of_choices_are_checked_before_the_first_cell(
     assert training.seen == [] and not folder.exists()
 
 
+def test_vectors_are_missed_before_the_first_cell(tmp_path, training):
+    """Cells that were begun need them no more."""
+    (tmp_path / "a.csv").write_text("text,label\na,1\nb,2\n")
+    vectors, folder = tmp_path / "vectors.txt", tmp_path / "sweep"
+    wanted = config(seeds=1)
+    wanted["tasks"] = [
+        {"name": "books", "files": {"train": str(tmp_path / "a.csv")}}
+    ]
+    wanted["text"]["vectors"] = str(vectors)
+    with pytest.raises(ConfigError, match="seed=0: cannot read the word vec"):
+        sweep.sweep(wanted, str(folder))
+    assert training.seen == [] and not folder.exists()
+    vectors.write_text("word" + " 0.5" * wanted["model"]["embedding_dim"])
+    sweep.sweep(wanted, str(folder))
+    vectors.unlink()
+    sweep.sweep(wanted, str(folder))
+    assert len(training.seen) == 3
+
+
 def test_settings_that_do_not_go_together(tmp_path, training, monkeypatch):
     """Their cells fail by themselves: others have both values."""
     (tmp_path / "a.csv").write_text("text,label\na,1\nb,2\n")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, MtlError
 from tests.runs.helpers import train
 from tests.system import corpus
 
@@ -161,5 +161,34 @@ def test_a_wrong_tokenizer_leaves_no_run(
     config = corpus.config(small_files, steps=1)
     config["text"]["tokenizer"] = tokenizer
     with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("group", "changes", "message"),
+    [
+        ("text", {"vectors": "gone.txt"}, "gone.txt: No such file"),
+        ("text", {"vectors": "{tmp}/short.txt"}, "short.txt:1: 1 numbers"),
+        ("model", {"encoder": {"preset": "./gone"}}, "must be a folder"),
+        ("training", {"initialize_from": "gone"}, "gone is not a run dir"),
+        (
+            "training",
+            {"gradient_surgery": "pcgrad", "accumulate_steps": 2},
+            "accumulate_steps must be 1",
+        ),
+    ],
+)
+def test_what_a_training_starts_from_is_checked_before_texts_are_read(
+    tmp_path, toy_files, group, changes, message
+):
+    (tmp_path / "short.txt").write_text("word 0.5\n")
+    config = corpus.quick(toy_files, "lstm", epochs=1)
+    config["pipeline"]["mixing"] = {"name": "joint"}
+    for name, value in changes.items():
+        if isinstance(value, str):
+            value = value.format(tmp=tmp_path)
+        config[group][name] = value
+    with pytest.raises(MtlError, match=message):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()

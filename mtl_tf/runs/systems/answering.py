@@ -32,6 +32,7 @@ from mtl_tf.text.questions import (
     QuestionEncoder,
     QuestionText,
 )
+from mtl_tf.text.vector_files import VectorFile
 from mtl_tf.training import precision
 
 
@@ -62,6 +63,13 @@ class Answering(System):
             )
         Decoding.of_config(config)
         check_question_model(config["model"]["answering"])
+
+    def check_files(self, config: Config) -> None:
+        """Also the vectors of n-grams; see `System.check_files`."""
+        super().check_files(config)
+        ngrams = config["text"]["ngrams"]
+        if ngrams["vectors"]:
+            VectorFile(ngrams["vectors"], ngrams["dimension"]).check()
 
     def build_text(
         self,

@@ -52,6 +52,12 @@ class Sharing(System):
             Adapting(**{n: encoder[n] for n in names if n in encoder})
             preset_layers.check_frozen(preset, encoder.get("frozen_layers", 0))
 
+    def check_files(self, config: Config) -> None:
+        """Also the preset of an encoder; see `System.check_files`."""
+        super().check_files(config)
+        if preset := preset_of(config["model"]):
+            presets.check(preset)
+
     def build_text(
         self,
         tasks: Sequence[Task],

@@ -18,6 +18,19 @@ ROOMS = {
     "evaluation": ["core", "text", "tasks"],
     # What trains tensors, and knows neither tasks nor models.
     "training": ["core"],
+    # Predictions and scores of a model, by task type; knows no directory.
+    "prediction": [
+        "core",
+        "text",
+        "datasets",
+        "tasks",
+        "pipelines",
+        "layers",
+        "models",
+        "evaluation",
+    ],
+    # Training on texts without labels.
+    "pretraining": ["core", "text", "pipelines", "models", "training"],
     # Configs are pure data.
     "configs": ["core"],
     # A run: its directory, its data, its stages, its model.
@@ -32,10 +45,19 @@ ROOMS = {
         "models",
         "evaluation",
         "training",
+        "prediction",
+        "pretraining",
     ],
     # What the command-line programs share; light until a program runs.
     "programs": ["core", "datasets", "configs"],
-    "baselines": ["core", "tasks", "pipelines", "evaluation", "runs"],
+    "baselines": [
+        "core",
+        "tasks",
+        "pipelines",
+        "evaluation",
+        "prediction",
+        "runs",
+    ],
     # Many runs: the papers' tables, sweeps, transfer.
     "experiments": [
         "core",
@@ -45,6 +67,7 @@ ROOMS = {
         "models",
         "evaluation",
         "training",
+        "prediction",
         "runs",
         "baselines",
     ],
@@ -56,6 +79,7 @@ ROOMS = {
         "layers",
         "models",
         "evaluation",
+        "prediction",
         "runs",
     ],
     # The page of a run, or of its seeds.
@@ -109,6 +133,8 @@ TEST_NEEDS = {
     # The shared runner is tried on real programs.
     "programs": ["launch"],
     "baselines": ["configs"],
+    # Defaults are checked against the config's.
+    "prediction": ["configs"],
     # Runs are loaded as a user loads them: mtl_tf.load.
     "runs": ["programs"],
     "figures": ["configs", "programs"],

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.runs.search_batches import AT_ONCE, CELLS_AT_ONCE
+from mtl_tf.prediction.search_batches import AT_ONCE, CELLS_AT_ONCE
 
 from . import exported_files
 from .serving import Served, Tensors, rows_of, updated

@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.directories import Directories
-from mtl_tf.runs.clean_parts import CleanParts
+from mtl_tf.prediction.clean_parts import CleanParts
 
 from .saved_model import WEIGHTS
 

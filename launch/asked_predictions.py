@@ -114,7 +114,7 @@ def _names(run: "Run") -> list[str]:
 
 def _check_scored(run: "Run", tasks: Sequence[str], interactive: bool) -> None:
     """Refuses tasks whose models write no texts, and a prompt."""
-    from mtl_tf.runs import task_types
+    from mtl_tf.prediction import task_types
 
     for task in run.tasks:
         if task["name"] in tasks:

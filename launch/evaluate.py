@@ -66,7 +66,7 @@ def main(values: flags.FlagValues) -> None:
     """Scores the run and prints the table."""
     import mtl_tf
     from mtl_tf.evaluation import tables
-    from mtl_tf.runs import labelled_data
+    from mtl_tf.prediction import labelled_data
 
     decoding = common_flags.decoding(values)
     run = mtl_tf.load(values.model_dir, decoding, values.weights)

@@ -261,7 +261,7 @@ def _column_file(
 
 def _own_delimiter(run: "Run", task: str) -> str:
     """That of the csv files that a task was trained on, or ""."""
-    from mtl_tf.runs import labelled_data
+    from mtl_tf.prediction import labelled_data
 
     return labelled_data.entry_of(run.config, task).get("delimiter") or ""
 

@@ -152,7 +152,7 @@ def main(values: flags.FlagValues) -> None:
     is_encoder = values.objective == "masked_pieces"
     _check_objective(values, is_encoder)
 
-    from mtl_tf.runs import text_training
+    from mtl_tf.pretraining import text_training
     from mtl_tf.tasks import registry
     from mtl_tf.text import text_files
 
@@ -205,23 +205,21 @@ def _encoder(
     values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
 ) -> dict[str, float]:
     from mtl_tf.pipelines import vector_corpus
-    from mtl_tf.runs import pretraining
+    from mtl_tf.pretraining import encoders
 
     del config
-    options = pretraining.Pretraining(
-        **_options(values, pretraining.Pretraining)
-    )
+    options = encoders.Pretraining(**_options(values, encoders.Pretraining))
     options.check()
     for _, of_task in vector_corpus.texts_of(tasks) if tasks else ():
         texts += of_task
-    return pretraining.pretrain(texts, options, values.output)
+    return encoders.pretrain(texts, options, values.output)
 
 
 def _scheme(
     values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
 ) -> dict[str, float]:
     from mtl_tf.pipelines import vector_corpus
-    from mtl_tf.runs import language_modelling, text_training
+    from mtl_tf.pretraining import language_modelling, text_training
 
     options = language_modelling.of_config(
         config, _options(values, text_training.TextTraining)

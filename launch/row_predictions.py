@@ -47,7 +47,7 @@ def predict(
         ConfigError: an example has no task, an unknown one, or one that
             cannot take it or be written so.
     """
-    from mtl_tf.runs import task_types
+    from mtl_tf.prediction import task_types
 
     asked = _Asked(run, score)
     known = {task["name"]: task for task in run.tasks}
@@ -92,7 +92,7 @@ class _Asked:
 
     def type_of(self, task: Mapping[str, Any]) -> Any:
         """What reads a task's examples and writes what is told of them."""
-        from mtl_tf.runs import task_types
+        from mtl_tf.prediction import task_types
 
         if self.score:
             return task_types.given_texts_of(task)
@@ -105,7 +105,7 @@ class _Asked:
 
     def columns(self, task: Mapping[str, Any]) -> dict[str, str]:
         """What the task's own files call the fields of its examples."""
-        from mtl_tf.runs import labelled_data
+        from mtl_tf.prediction import labelled_data
 
         if self.score:
             return labelled_data.given_columns(self.run.config, task)

@@ -148,8 +148,8 @@ def load(
             `launch.ensemble --output`: a `loaded_ensemble.LoadedEnsemble`.
         decoding: search options for a run that generates text, such as
             `{"beam": 4}`. They replace those of the run's config. The fields
-            are those of `mtl_tf.runs.translating.Decoding` for translation and
-            of `mtl_tf.runs.answering.Decoding` for question answering.
+            are those of `mtl_tf.prediction.translating.Decoding` or, for
+            questions, of `mtl_tf.prediction.answering.Decoding`.
         weights: "best" for the weights with the best validation score. "last"
             for those after the last step of the newest checkpoint, without the
             average of `training.average` or `training.average_last`.

@@ -20,7 +20,7 @@ PACKAGES = (
     "mtl_tf.tasks.task_types",
     "mtl_tf.models.task_types",
     "mtl_tf.evaluation.task_types",
-    "mtl_tf.runs.task_types",
+    "mtl_tf.prediction.task_types",
     "mtl_tf.baselines.task_types",
     "export.task_types",
 )
@@ -125,9 +125,9 @@ def test_what_may_name_a_type_does():
         "classification = 3",
         "call(tagging=1)",
         "def classification(): pass",
-        "from mtl_tf.runs.task_types import tagging",
-        "from mtl_tf.runs.task_types.tagging import x",
-        "import mtl_tf.runs.task_types.tagging",
+        "from mtl_tf.prediction.task_types import tagging",
+        "from mtl_tf.prediction.task_types.tagging import x",
+        "import mtl_tf.prediction.task_types.tagging",
     ],
 )
 def test_a_type_is_found_however_it_is_named(source):
@@ -140,7 +140,7 @@ def test_a_type_is_found_however_it_is_named(source):
         '"""About tagging and translation."""',
         "x = 1  # tagging",
         "from mtl_tf.text.translation import languages_of",
-        "from mtl_tf.runs import task_types",
+        "from mtl_tf.prediction import task_types",
         'x = task_types.of("ta" + name)',
     ],
 )
@@ -205,7 +205,7 @@ OWN = """
 from mtl_tf.baselines.yardstick import Yardstick
 
 class Levels:
-    tasks = models = evaluation = runs = export = "classification"
+    tasks = models = evaluation = prediction = export = "classification"
     baselines = Yardstick()
 
 class Half:
@@ -242,7 +242,11 @@ def test_a_type_outside_the_package_has_a_part_for_each_room(own):
 @pytest.mark.parametrize(
     ("room", "name", "message"),
     [
-        (0, "Half", "Half has no evaluation, runs, export, baselines: a task"),
+        (
+            0,
+            "Half",
+            "Half has no evaluation, prediction, export, baselines: a task",
+        ),
         (1, "Wrong", "models must be an object of .*HeadType, or the name of"),
         (5, "Wrong", "export must be a class of .*Served, or the name"),
         (0, "Missing", "has no class 'Missing'"),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.runs.task_types.multi_label import thresholds_of
+from mtl_tf.prediction.task_types.multi_label import thresholds_of
 
 from ..calibrated import Temperatures
 from ..serving import Tensors

@@ -24,8 +24,8 @@ from mtl_tf.evaluation import (
     scored_examples,
     tables,
 )
+from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import probability_files, run_data, run_results, soft_targets
-from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks.task import SPLITS, Task

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
-from mtl_tf.runs import task_types
-from mtl_tf.runs.prediction_type import TaskDict
+from mtl_tf.prediction import task_types
+from mtl_tf.prediction.prediction_type import TaskDict
 
 
 class Yardstick:

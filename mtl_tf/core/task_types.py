@@ -2,9 +2,9 @@
 
 Each room has one object for a task type, `TYPE` in the room's module
 `task_types/NAME.py`: in `tasks` it reads examples, in `models` it is the head,
-in `evaluation` the scorer, in `runs` the predictions, in `export` the served
-functions. A new type adds such modules and its name here; no other module names
-a type.
+in `evaluation` the scorer, in `prediction` the predictions, in `export` the
+served functions. A new type adds such modules and its name here; no other
+module names a type.
 
 A user's own type is outside the package and is named by its place,
 "my_type.py:MyType": a class with an attribute for each of `ROOMS`.
@@ -33,7 +33,7 @@ DEFAULT = NAMES[0]
 
 
 #: The attributes that a user's own type must have.
-ROOMS = ("tasks", "models", "evaluation", "runs", "export", "baselines")
+ROOMS = ("tasks", "models", "evaluation", "prediction", "export", "baselines")
 
 
 def find(package: str, name: str, base: type | None = None) -> Any:

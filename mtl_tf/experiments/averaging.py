@@ -15,8 +15,8 @@ from mtl_tf.evaluation import evaluator, scored_examples, task_types
 from mtl_tf.evaluation.probabilities import Probabilities
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.significance import System
-from mtl_tf.runs import task_types as prediction_types
-from mtl_tf.runs.prediction_type import FITTED_FIELDS
+from mtl_tf.prediction import task_types as prediction_types
+from mtl_tf.prediction.prediction_type import FITTED_FIELDS
 
 VALIDATION = "validation"
 

@@ -9,12 +9,12 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import metrics, scored_examples, task_types
 from mtl_tf.evaluation.probabilities import quality
 from mtl_tf.evaluation.score_format import metric_title
+from mtl_tf.prediction.calibrating import Wish
+from mtl_tf.prediction.clean_parts import CleanParts
+from mtl_tf.prediction.prediction_type import FITTED_FIELDS
 from mtl_tf.runs import fitting, run_data
-from mtl_tf.runs.calibrating import Wish
-from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.loading import load
-from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_folders import run_folders
 
 _MEASURES = {

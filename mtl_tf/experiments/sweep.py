@@ -25,8 +25,8 @@ from mtl_tf.core.errors import (
 )
 from mtl_tf.experiments import sweep_report
 from mtl_tf.experiments.grids import Cell, cells, parse
+from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import training_run
-from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task

@@ -21,6 +21,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.pipelines import mixing
+from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import (
     fewer_tasks,
     run_data,
@@ -28,7 +29,6 @@ from mtl_tf.runs import (
     systems,
     training_run,
 )
-from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.systems import sharing
 from mtl_tf.tasks import registry

@@ -7,8 +7,8 @@ import numpy as np
 
 from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.runs import task_types
-from mtl_tf.runs.answering import Answerer
+from mtl_tf.prediction import task_types
+from mtl_tf.prediction.answering import Answerer
 from mtl_tf.runs.loaded_run import Run
 
 

@@ -10,7 +10,7 @@ from mtl_tf.figures.page import DEFAULT, Page
 from mtl_tf.figures.panels import shorten
 from mtl_tf.figures.sheet import ROW, TICK, Sheet, quoted
 from mtl_tf.figures.sources import AnswerSources, TaskSources
-from mtl_tf.runs.answering import SOURCES
+from mtl_tf.prediction.answering import SOURCES
 
 # For prints in black and white.
 _HATCHES = ("", "///", "...")

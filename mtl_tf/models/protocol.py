@@ -105,7 +105,8 @@ class TaskModel(keras.Model):
             "losses" by name, auxiliary losses that are added to it, `[G, B]`
             with one number per example or a scalar; "inspect" by name;
             optionally "diagnostics" by name, float `[G, B]`; and the
-            predictions that the tasks' types name (`mtl_tf.runs.task_types`).
+            predictions that the tasks' types name
+            (`mtl_tf.prediction.task_types`).
         """
         raise NotImplementedError
 

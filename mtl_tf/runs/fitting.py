@@ -6,11 +6,11 @@ from typing import Any
 
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.prediction.calibrating import Wish
+from mtl_tf.prediction.prediction_type import FITTED_FIELDS
+from mtl_tf.prediction.scored_split import fitted_on
 from mtl_tf.runs import seals
-from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.prediction_type import FITTED_FIELDS
-from mtl_tf.runs.scored_split import fitted_on
 
 #: A run's file: task name to what was fitted for it.
 FILE = "fitted.json"

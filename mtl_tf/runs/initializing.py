@@ -11,7 +11,8 @@ from absl import logging
 
 from mtl_tf.core.errors import RunError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.runs import run_data, seals, systems, text_training
+from mtl_tf.pretraining import text_training
+from mtl_tf.runs import run_data, seals, systems
 from mtl_tf.runs.run_directory import RunDirectory, no_weights
 from mtl_tf.training import freezing
 from mtl_tf.training.freezing import is_head, path_of

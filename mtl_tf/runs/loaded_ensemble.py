@@ -12,17 +12,12 @@ import tensorflow as tf
 from mtl_tf.core import digests, files
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import task_types as scoring
-from mtl_tf.runs import (
-    fitting,
-    labelled_data,
-    loading,
-    run_weights,
-    task_types,
-)
-from mtl_tf.runs.example_predictions import ExamplePredictions
+from mtl_tf.prediction import labelled_data, task_types
+from mtl_tf.prediction.example_predictions import ExamplePredictions
+from mtl_tf.prediction.predicting_run import TaskDict
+from mtl_tf.prediction.prediction_type import FITTED_FIELDS
+from mtl_tf.runs import fitting, loading, run_weights
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.predicting_run import TaskDict
-from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_directory import RunDirectory
 
 

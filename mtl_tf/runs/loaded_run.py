@@ -12,22 +12,20 @@ from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
+from mtl_tf.prediction import given_examples, labelled_data, task_types
+from mtl_tf.prediction.clean_parts import CleanParts
+from mtl_tf.prediction.example_predictions import ExamplePredictions
+from mtl_tf.prediction.inference import Predictor
+from mtl_tf.prediction.predicting_run import TaskDict
+from mtl_tf.prediction.scored_split import score
 from mtl_tf.runs import (
-    given_examples,
-    labelled_data,
     probability_files,
     run_data,
     run_weights,
     systems,
-    task_types,
     trained_tasks,
 )
-from mtl_tf.runs.clean_parts import CleanParts
-from mtl_tf.runs.example_predictions import ExamplePredictions
-from mtl_tf.runs.inference import Predictor
-from mtl_tf.runs.predicting_run import TaskDict
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.scored_split import score
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task

@@ -7,9 +7,9 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.prediction.inference import Predictor
 from mtl_tf.runs import fitting, run_data, run_weights, seals, systems
 from mtl_tf.runs.building import build
-from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_boundaries import boundaries_of
 from mtl_tf.runs.run_directory import RunDirectory

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from mtl_tf.core.names import hint
-from mtl_tf.runs import task_types
+from mtl_tf.prediction import task_types
 from mtl_tf.runs.loaded_run import Run
 
 #: A line for each task, for people to read; task types have other forms.

@@ -14,13 +14,8 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.pipelines import buckets, encoding
 from mtl_tf.pipelines.encoded_split import EncodedSplit, alike, digest_of
-from mtl_tf.runs import (
-    encoded_cache,
-    seals,
-    soft_targets,
-    systems,
-    task_types,
-)
+from mtl_tf.prediction import task_types
+from mtl_tf.runs import encoded_cache, seals, soft_targets, systems
 from mtl_tf.runs.encoded_cache import EncodedCache
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.system import Pretrained, System, shared_dimension

@@ -17,13 +17,13 @@ from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines import served_batches
 from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.served_batches import DataService
+from mtl_tf.prediction.inference import Predictor, compile_in_training
+from mtl_tf.prediction.scored_split import score
 from mtl_tf.runs import fitting, run_weights, stage_gradients, systems
-from mtl_tf.runs.inference import Predictor, compile_in_training
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.recording import Recorder
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import SERVED, RunDirectory
-from mtl_tf.runs.scored_split import score
 from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
 from mtl_tf.training import freezing, precision

@@ -11,7 +11,7 @@ from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.encoding import ExampleEncoder
 from mtl_tf.pipelines.vocabulary_building import Pretrained
-from mtl_tf.runs.predicting_run import TaskDict
+from mtl_tf.prediction.predicting_run import TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.vector_files import VectorFile

@@ -9,10 +9,10 @@ from mtl_tf.core.names import look_up
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.datasets.column_rows import CONLLU, PLAIN, ColumnLayout
 from mtl_tf.datasets.tag_columns import TagColumn, TagColumns, as_text
-from mtl_tf.runs import task_types
+from mtl_tf.prediction import task_types
+from mtl_tf.prediction.other_files import format_as_trained
+from mtl_tf.prediction.prediction_type import TaskDict
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.other_files import format_as_trained
-from mtl_tf.runs.prediction_type import TaskDict
 from mtl_tf.tasks.span_tags import BILOU
 from mtl_tf.tasks.tagged_readers import FORMATS, TagLayout
 from mtl_tf.tasks.task_types.tagging import layout_of

@@ -21,6 +21,8 @@ from mtl_tf.models.protocol import (
 )
 from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
+from mtl_tf.prediction import task_types
+from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import (
     fewer_tasks,
     initializing,
@@ -34,10 +36,8 @@ from mtl_tf.runs import (
     stage_plan,
     stage_runner,
     systems,
-    task_types,
     teachers,
 )
-from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_directory import LENGTHS, SERVED, RunDirectory
 from mtl_tf.tasks import checking, registry

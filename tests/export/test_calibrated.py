@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from export.calibrated import Decisions, Temperatures
-from mtl_tf.runs import task_types
-from mtl_tf.runs.calibrating import Wish, settled
+from mtl_tf.prediction import task_types
+from mtl_tf.prediction.calibrating import Wish, settled
 
 LABELS = ["a", "b", "c"]
 TASKS = [

@@ -15,8 +15,9 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.experiments import calibration
+from mtl_tf.prediction import calibrating
 from mtl_tf.programs import runner
-from mtl_tf.runs import calibrating, fitting, run_data, seals, training_run
+from mtl_tf.runs import fitting, run_data, seals, training_run
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.system import corpus
 

@@ -10,8 +10,8 @@ import mtl_tf.datasets
 import mtl_tf.tasks
 from launch import evaluate
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.prediction import task_types
 from mtl_tf.programs import runner
-from mtl_tf.runs import task_types
 from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION
 
 

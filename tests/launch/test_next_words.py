@@ -10,7 +10,8 @@ import pytest
 import mtl_tf
 from launch import pretrain
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs import language_modelling, text_training, training_run
+from mtl_tf.pretraining import language_modelling, text_training
+from mtl_tf.runs import training_run
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.training import freezing
 from mtl_tf.training.saved_weights import BestWeights
@@ -173,7 +174,7 @@ def test_other_sizes_are_not_taken(learnt, small_files, tmp_path, caplog):
 
 
 KILLED = """
-from mtl_tf.runs import language_modelling, text_training
+from mtl_tf.pretraining import language_modelling, text_training
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.training import loop
 store = TokenStore()

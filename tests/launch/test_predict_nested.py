@@ -6,7 +6,7 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.runs import labelled_data, task_types
+from mtl_tf.prediction import labelled_data, task_types
 from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
 PAIR = {"translation": {"en": "a dog", "de": "ein Hund"}, "id": 7}

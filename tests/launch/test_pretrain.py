@@ -9,7 +9,7 @@ import pytest
 from launch import pretrain
 from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
 from mtl_tf.pipelines import vector_corpus
-from mtl_tf.runs import pretraining
+from mtl_tf.pretraining import encoders
 from mtl_tf.text import presets
 from tests.launch import helpers
 from tests.text import small_presets
@@ -44,14 +44,14 @@ def weights(preset):
 
 
 def options_of(**changes):
-    return pretraining.Pretraining(**{**SMALL, **changes})
+    return encoders.Pretraining(**{**SMALL, **changes})
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """The preset of a training that nothing interrupts, and what it found."""
     output = str(tmp_path_factory.mktemp("presets") / "small")
-    return output, pretraining.pretrain(texts(), options_of(), output)
+    return output, encoders.pretrain(texts(), options_of(), output)
 
 
 def test_masked_pieces_are_told_better_than_before(trained):
@@ -66,14 +66,14 @@ def test_masked_pieces_are_told_better_than_before(trained):
 
 
 KILLED = """
-from mtl_tf.runs import pretraining, text_training
+from mtl_tf.pretraining import encoders, text_training
 from mtl_tf.training import loop
 plain = loop.LoopOptions
 text_training.LoopOptions = lambda **values: plain(
     **{**values, "checkpoint_seconds": 1e-6, "steps_per_call": 1})
-pretraining.pretrain(
+encoders.pretrain(
     json.loads(arguments[1]),
-    pretraining.Pretraining(**json.loads(arguments[2])), arguments[0])
+    encoders.Pretraining(**json.loads(arguments[2])), arguments[0])
 """
 
 
@@ -83,10 +83,10 @@ def test_kill_9_ends_with_the_same_encoder(trained, tmp_path):
     run_killed(KILLED, 3, output, json.dumps(texts()), json.dumps(SMALL))
     assert not os.path.exists(output)
     with pytest.raises(RunError, match="another seed: 0 there, 1 asked for"):
-        pretraining.pretrain(texts(), options_of(seed=1), output)
+        encoders.pretrain(texts(), options_of(seed=1), output)
     with pytest.raises(RunError, match="another texts"):
-        pretraining.pretrain(texts(80), options_of(), output)
-    found = pretraining.pretrain(texts(), options_of(), output)
+        encoders.pretrain(texts(80), options_of(), output)
+    found = encoders.pretrain(texts(), options_of(), output)
     assert found == trained[1]
     for one, other in zip(weights(output), weights(trained[0]), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -188,7 +188,7 @@ def test_mistakes_are_told_before_tasks_are_read(
 @pytest.mark.slow
 def test_a_training_that_diverges_says_what_to_lower(tmp_path):
     with pytest.raises(Diverged, match="lower --learning_rate"):
-        pretraining.pretrain(
+        encoders.pretrain(
             texts(), options_of(learning_rate=1e30), str(tmp_path / "new")
         )
 
@@ -196,7 +196,7 @@ def test_a_training_that_diverges_says_what_to_lower(tmp_path):
 def test_longer_blocks_than_the_encoder_reads_are_refused(tmp_path):
     preset = small_presets.bert(tmp_path / "bert")
     with pytest.raises(ConfigError, match="--length must be at most 48"):
-        pretraining.pretrain(
+        encoders.pretrain(
             texts(), options_of(preset=preset, length=64), str(tmp_path / "new")
         )
     # So that the corrected command can begin.
@@ -205,7 +205,7 @@ def test_longer_blocks_than_the_encoder_reads_are_refused(tmp_path):
 
 def test_pieces_that_are_hardly_ever_known_teach_nothing(tmp_path):
     with pytest.raises(ConfigError, match="are unknown to the tokenizer"):
-        pretraining.pretrain(
+        encoders.pretrain(
             texts(), options_of(vocabulary_size=6), str(tmp_path / "new")
         )
     assert not os.listdir(tmp_path)
@@ -215,7 +215,7 @@ def test_pieces_that_are_hardly_ever_known_teach_nothing(tmp_path):
 def test_bfloat16_learns_and_leaves_an_encoder_in_float32(tmp_path):
     output = str(tmp_path / "small")
     options = options_of(mixed_precision="mixed_bfloat16")
-    found = pretraining.pretrain(texts(), options, output)
+    found = encoders.pretrain(texts(), options, output)
     assert found["after"] < 0.7 * found["before"]
     backbone = presets.load_backbone(output)
     assert backbone.dtype_policy.name == "float32"
@@ -229,17 +229,17 @@ def test_bfloat16_learns_and_leaves_an_encoder_in_float32(tmp_path):
 def test_a_vocabulary_without_room_for_pieces_is_refused(size, tmp_path):
     output = str(tmp_path / "small")
     with pytest.raises(ConfigError, match="vocabulary_size must be above 5"):
-        pretraining.pretrain(texts(), options_of(vocabulary_size=size), output)
+        encoders.pretrain(texts(), options_of(vocabulary_size=size), output)
     assert not os.path.exists(f"{output}.training")
 
 
 def test_what_is_wrong_with_a_preset_is_told_of_the_flag(tmp_path):
     options = options_of(preset=str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match="^--preset: .*nowhere' must be a f"):
-        pretraining.pretrain(texts(), options, str(tmp_path / "small"))
+        encoders.pretrain(texts(), options, str(tmp_path / "small"))
     folder = small_presets.bert(tmp_path / "bert")
     os.unlink(os.path.join(folder, "model.weights.h5"))
     with pytest.raises(DataError, match="^--preset: cannot read the weights"):
-        pretraining.pretrain(
+        encoders.pretrain(
             texts(), options_of(preset=folder), str(tmp_path / "small")
         )

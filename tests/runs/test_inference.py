@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.layers import recurrence
-from mtl_tf.runs import inference, stage_runner
+from mtl_tf.prediction import inference
+from mtl_tf.runs import stage_runner
 from tests.pipelines.helpers import random_split
 from tests.runs.helpers import train
 from tests.system import corpus

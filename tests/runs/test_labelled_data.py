@@ -7,7 +7,7 @@ from absl import logging
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.runs import labelled_data, task_types
+from mtl_tf.prediction import labelled_data, task_types
 from tests.system import tagging
 
 MOODS = [

@@ -12,6 +12,7 @@ import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.layers import distillation
 from mtl_tf.pipelines import unlabelled_texts
+from mtl_tf.prediction.clean_parts import texts
 from mtl_tf.runs import (
     probability_files,
     seals,
@@ -19,7 +20,6 @@ from mtl_tf.runs import (
     teacher_kinds,
     teachers,
 )
-from mtl_tf.runs.clean_parts import texts
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.runs.helpers import train_killed, weights
 from tests.runs.teaching import (

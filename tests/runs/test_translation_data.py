@@ -9,8 +9,9 @@ from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
-from mtl_tf.runs import run_data, task_types
-from mtl_tf.runs.clean_parts import CleanParts, texts
+from mtl_tf.prediction import task_types
+from mtl_tf.prediction.clean_parts import CleanParts, texts
+from mtl_tf.runs import run_data
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.text.decoding import TextDecoder
 from mtl_tf.text.translation import TranslationText

@@ -10,13 +10,8 @@ from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import translation_options
 from mtl_tf.models.multi_target import build_translation_model
-from mtl_tf.runs import (
-    building,
-    stage_gradients,
-    systems,
-    training_run,
-    translating,
-)
+from mtl_tf.prediction import translating
+from mtl_tf.runs import building, stage_gradients, systems, training_run
 from mtl_tf.runs.stage_plan import Stage
 from tests.system.toy_languages import make_config, write
 

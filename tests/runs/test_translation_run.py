@@ -11,8 +11,9 @@ import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import multi_target
 from mtl_tf.models.multi_target import build_translation_model
-from mtl_tf.runs import run_data, search_batches, training_run
-from mtl_tf.runs.task_types.translation import paper_texts
+from mtl_tf.prediction import search_batches
+from mtl_tf.prediction.task_types.translation import paper_texts
+from mtl_tf.runs import run_data, training_run
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary

@@ -9,7 +9,7 @@ import tensorflow as tf
 import mtl_tf
 from export import check, exported_files
 from export import task_types as served_types
-from mtl_tf.runs import task_types
+from mtl_tf.prediction import task_types
 from tests.system import questions, random_runs
 from tests.task_types.question_files import NAME
 

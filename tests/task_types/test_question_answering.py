@@ -17,15 +17,9 @@ from launch import row_predictions
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.pipelines import question_texts
+from mtl_tf.prediction import task_types
 from mtl_tf.programs import text_input
-from mtl_tf.runs import (
-    initializing,
-    prompt,
-    run_data,
-    systems,
-    task_types,
-    training_run,
-)
+from mtl_tf.runs import initializing, prompt, run_data, systems, training_run
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.system import questions, random_runs
 from tests.task_types.question_files import LINE, NAME, entry_of, task_of

@@ -8,11 +8,8 @@ from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import answer_metrics, evaluator
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.runs import (
-    systems,
-    task_types,
-    training_run,
-)
+from mtl_tf.prediction import task_types
+from mtl_tf.runs import systems, training_run
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks

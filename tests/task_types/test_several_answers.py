@@ -6,7 +6,8 @@ import pytest
 import tensorflow as tf
 
 from export import task_types as served_types
-from mtl_tf.runs import answering, systems
+from mtl_tf.prediction import answering
+from mtl_tf.runs import systems
 from tests.system import questions
 from tests.task_types.question_files import LINE, NAME, task_of
 

@@ -13,7 +13,7 @@ from mtl_tf.models.question_answering import (
 )
 from mtl_tf.pipelines import question_texts
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.runs.answering import Answerer, Decoding
+from mtl_tf.prediction.answering import Answerer, Decoding
 from mtl_tf.runs.system import (
     Config,
     Pretrained,

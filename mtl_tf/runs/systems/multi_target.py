@@ -13,6 +13,7 @@ from mtl_tf.models.multi_target import (
 )
 from mtl_tf.pipelines import pairs
 from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.prediction.translating import Decoding, Translator
 from mtl_tf.runs.system import (
     Config,
     Pretrained,
@@ -20,7 +21,6 @@ from mtl_tf.runs.system import (
     TaskDict,
     refuse_unused,
 )
-from mtl_tf.runs.translating import Decoding, Translator
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.translation import (

@@ -1,0 +1,1 @@
+"""Predictions for examples, from what a model gives, by task type."""

@@ -1,0 +1,1 @@
+"""Training on texts without labels, before the tasks."""

@@ -1,0 +1,25 @@
+"""Texts of like length are searched for together."""
+
+import numpy as np
+
+from mtl_tf.prediction import search_batches
+
+
+def test_each_text_once_from_short_to_long_and_few_long_ones():
+    lengths = np.random.default_rng(1).integers(0, 3000, 500)
+    lengths[7] = 100_000
+    batches = list(search_batches.by_length(lengths))
+    order = np.concatenate(batches)
+    assert sorted(order) == list(range(500))
+    assert np.all(np.diff(lengths[order]) >= 0)
+    for rows in batches:
+        cells = len(rows) * lengths[rows].max()
+        assert len(rows) <= search_batches.AT_ONCE
+        assert cells <= search_batches.CELLS_AT_ONCE or len(rows) == 1
+    assert len(batches) < 60 and batches[-1].tolist() == [7]
+
+
+def test_there_may_be_no_text_or_no_word():
+    assert list(search_batches.by_length(np.zeros(0, int))) == []
+    (rows,) = search_batches.by_length([0, 0, 0])
+    assert rows.tolist() == [0, 1, 2]

@@ -31,12 +31,14 @@ ROOMS = {
     ],
     # Training on texts without labels.
     "pretraining": ["core", "text", "pipelines", "models", "training"],
-    # Configs are pure data.
-    "configs": ["core"],
+    # What fields a config has; their defaults, rules and checks.
+    "config_fields": ["core"],
+    # One file an experiment; pure data.
+    "configs": ["core", "config_fields"],
     # A run: its directory, its data, its stages, its model.
     "runs": [
         "core",
-        "configs",
+        "config_fields",
         "text",
         "datasets",
         "tasks",
@@ -49,7 +51,7 @@ ROOMS = {
         "pretraining",
     ],
     # What the command-line programs share; light until a program runs.
-    "programs": ["core", "datasets", "configs"],
+    "programs": ["core", "datasets", "config_fields", "configs"],
     "baselines": [
         "core",
         "tasks",
@@ -61,7 +63,7 @@ ROOMS = {
     # Many runs: the papers' tables, sweeps, transfer.
     "experiments": [
         "core",
-        "configs",
+        "config_fields",
         "tasks",
         "pipelines",
         "models",
@@ -126,21 +128,23 @@ PROGRAMS = {
 
 # Room -> what its tests need beside what the room itself may import.
 TEST_NEEDS = {
+    # Checks are tried on whole configs.
+    "config_fields": ["configs"],
     # The metrics that tasks may name are those that are computed.
     "evaluation": ["tasks"],
-    # The configs' list of Transformers is checked against the schemes.
-    "models": ["configs"],
+    # The fields' list of Transformers is checked against the schemes.
+    "models": ["config_fields", "configs"],
     # The shared runner is tried on real programs.
     "programs": ["launch"],
     "baselines": ["configs"],
     # Defaults are checked against the config's.
-    "prediction": ["configs"],
+    "prediction": ["config_fields"],
     # Runs are loaded as a user loads them: mtl_tf.load.
-    "runs": ["programs"],
-    "figures": ["configs", "programs"],
+    "runs": ["configs", "programs"],
+    "figures": ["config_fields", "configs", "programs"],
     "analysis": ["configs"],
     # The papers' rows are checked against the configs that train them.
-    "experiments": ["programs", "launch"],
+    "experiments": ["configs", "programs", "launch"],
     # The list of cases is the program's.
     "benchmarks": ["launch"],
 }

@@ -76,7 +76,7 @@ def main(values: flags.FlagValues) -> None:
 
 def _show_tasks(values: flags.FlagValues) -> None:
     """Reads the tasks of a config, one's own files included, and counts."""
-    from mtl_tf.configs import validation
+    from mtl_tf.config_fields import validation
     from mtl_tf.tasks import registry, task_statistics
 
     config = validation.validate(values.config.to_dict())

@@ -139,7 +139,7 @@ def _define_numbers(
 
 def main(values: flags.FlagValues) -> None:
     """Reads the texts, trains, writes the preset."""
-    from mtl_tf.configs import validation
+    from mtl_tf.config_fields import validation
 
     config = validation.validate(values.config.to_dict())
     if values.tasks:

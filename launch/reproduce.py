@@ -126,7 +126,7 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
     Raises:
         ConfigError: a change names no field or has a wrong value.
     """
-    from mtl_tf.configs import validation
+    from mtl_tf.config_fields import validation
 
     name = f"{config}:{row.config_row or row.name}"
     argv = [row.name, *(f"--config.{change}" for change in changes)]
@@ -151,7 +151,7 @@ def _check_used(planned: Sequence[Any], changes: Sequence[str]) -> None:
     Raises:
         ConfigError: there is such a change.
     """
-    from mtl_tf.configs import idle_fields, validation
+    from mtl_tf.config_fields import idle_fields, validation
     from mtl_tf.tasks import registry
 
     paths = [change.partition("=")[0] for change in changes]

@@ -50,7 +50,7 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Trains all cells and prints the table."""
-    from mtl_tf.configs import validation
+    from mtl_tf.config_fields import validation
 
     config = validation.checked(_config(values))
 

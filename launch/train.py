@@ -38,7 +38,7 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Trains, evaluates and prints the table of results."""
-    from mtl_tf.configs import validation
+    from mtl_tf.config_fields import validation
     from mtl_tf.runs import set_by_hand
 
     config = validation.validate(values.config.to_dict())

@@ -66,7 +66,7 @@ def _define_numbers(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> None:
     """Reads the texts, learns, writes the file."""
-    from mtl_tf.configs import validation
+    from mtl_tf.config_fields import validation
     from mtl_tf.core import files
 
     files.check_file(values.output)

@@ -50,7 +50,7 @@ def config(
     Raises:
         ConfigError: the config or a field does not exist.
     """
-    from mtl_tf.configs import changing
+    from mtl_tf.config_fields import changing
     from mtl_tf.programs import config_files
 
     loaded = config_files.load(os.fspath(name))

@@ -2,12 +2,7 @@
 
 from ml_collections import config_dict
 
-from mtl_tf.configs import fields
-
-# The schemes that are Transformers, and how many learned positions they have
-# where a config does not say.
-TRANSFORMERS = ("s_p", "s_c", "l_i", "l_e")
-MAX_POSITIONS = 512
+from mtl_tf.config_fields import fields
 
 
 def default_config() -> config_dict.ConfigDict:

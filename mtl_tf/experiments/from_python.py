@@ -8,7 +8,7 @@ from typing import Any
 from ml_collections import config_dict
 
 from mtl_tf.baselines import yardsticks
-from mtl_tf.configs import changing, validation
+from mtl_tf.config_fields import changing, validation
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.experiments import single_tasks

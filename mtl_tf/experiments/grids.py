@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mtl_tf.configs import changing
+from mtl_tf.config_fields import changing
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 

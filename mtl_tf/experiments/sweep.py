@@ -11,7 +11,7 @@ from typing import Any
 import keras
 from absl import logging
 
-from mtl_tf.configs import idle_fields, validation
+from mtl_tf.config_fields import idle_fields, validation
 from mtl_tf.core import files, renewal
 from mtl_tf.core.directories import Directories
 from mtl_tf.core.durations import duration

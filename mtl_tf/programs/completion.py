@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from absl import flags
 
-from mtl_tf.configs import choices, field, fields
+from mtl_tf.config_fields import choices, field, fields
 from mtl_tf.programs import config_files
 
 #: The flag that prints the script.

@@ -12,7 +12,8 @@ from typing import Any
 from absl import flags
 from ml_collections import config_dict, config_flags
 
-from mtl_tf.configs import base, changing, fields
+from mtl_tf.config_fields import changing, fields
+from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import config_files
 

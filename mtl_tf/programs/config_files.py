@@ -15,7 +15,7 @@ from typing import Any
 
 from ml_collections import config_dict
 
-from mtl_tf.configs import fields, older
+from mtl_tf.config_fields import fields, older
 from mtl_tf.core import neighbours
 from mtl_tf.core.errors import ConfigError, MtlError, RunError
 from mtl_tf.core.names import hint

@@ -30,7 +30,7 @@ from typing import NoReturn
 
 from absl import app, flags, logging
 
-from mtl_tf.configs import fields, fields_page
+from mtl_tf.config_fields import fields, fields_page
 from mtl_tf.core import own_functions, renewal
 from mtl_tf.core.errors import (
     LOST_WORKER,
@@ -301,7 +301,7 @@ def _main(program: Program, values: flags.FlagValues) -> int:
     with _user_errors_exit(program, _is_verbose(values)):
         if program.takes_config:
             # Before TensorFlow's import, which takes seconds.
-            from mtl_tf.configs import validation
+            from mtl_tf.config_fields import validation
 
             validation.validate(values.config.to_dict())
             for sentence in values["config"].messages:

@@ -9,7 +9,7 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.core import digests, files, strict_json
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs import file_shapes, own_files, upgrading

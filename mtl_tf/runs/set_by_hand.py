@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mtl_tf.configs import idle_fields, validation
+from mtl_tf.config_fields import idle_fields, validation
 from mtl_tf.tasks import registry
 
 

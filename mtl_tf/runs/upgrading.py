@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mtl_tf.configs import fields
-from mtl_tf.configs.older import config_of_today, entry_of_today
+from mtl_tf.config_fields import fields
+from mtl_tf.config_fields.older import config_of_today, entry_of_today
 
 VERSION = fields.VERSION
 

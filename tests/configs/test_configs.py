@@ -10,6 +10,7 @@ import pytest
 from ml_collections import config_dict
 
 from mtl_tf import configs
+from mtl_tf.config_fields.validation import validate
 from mtl_tf.configs import (
     base,
     fdu_mtl_lstm,
@@ -17,7 +18,6 @@ from mtl_tf.configs import (
     quickstart,
     starter,
 )
-from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
 
 FOLDER = pathlib.Path(configs.__file__).parent
@@ -93,7 +93,7 @@ def test_a_starter_of_no_such_kind_names_the_nearest():
 def test_configs_import_nothing_heavy():
     code = (
         "import sys\n"
-        "from mtl_tf.configs import validation\n"
+        "from mtl_tf.config_fields import validation\n"
         + "".join(f"import mtl_tf.configs.{name}\n" for name in SHIPPED)
         + "heavy = {'tensorflow', 'keras', 'tensorflow_datasets'}\n"
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) "

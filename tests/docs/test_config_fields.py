@@ -2,14 +2,14 @@
 
 import pathlib
 
-from mtl_tf.configs import fields, fields_page
-from mtl_tf.configs.field import Field
+from mtl_tf.config_fields import fields, fields_page
+from mtl_tf.config_fields.field import Field
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "config_fields.md"
 
 
 def test_the_page_is_up_to_date():
-    """`python -m mtl_tf.configs.fields_page > docs/config_fields.md`."""
+    """`python -m mtl_tf.config_fields.fields_page > docs/config_fields.md`."""
     assert PAGE.read_text(encoding="utf-8") == fields_page.markdown()
 
 

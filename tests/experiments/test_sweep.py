@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from mtl_tf.configs import validation
+from mtl_tf.config_fields import validation
 from mtl_tf.core.errors import (
     ConfigError,
     DataError,

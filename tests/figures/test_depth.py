@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.figures import depth, depth_figure
 from mtl_tf.figures.depth import Depth

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.figures import score_curve_figure, score_curves
 from mtl_tf.figures.page import DEFAULT, Page

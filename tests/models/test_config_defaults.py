@@ -1,6 +1,7 @@
 """A builder takes for a missing field what the papers' configs have."""
 
-from mtl_tf.configs import base, fields
+from mtl_tf.config_fields import fields
+from mtl_tf.configs import base
 from mtl_tf.models import components, translation_options
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.configs import base, choices, validation
+from mtl_tf.config_fields import choices, validation
+from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import own_layers
 from mtl_tf.models.multi_task import build_model

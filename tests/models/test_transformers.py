@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.configs import base
+from mtl_tf.config_fields import model_fields
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import self_attention
 from mtl_tf.layers.dropout import Dropout
@@ -23,7 +23,7 @@ from tests.models.model_testing import (
     two_task_problem,
 )
 
-NAMES = base.TRANSFORMERS
+NAMES = model_fields.TRANSFORMERS
 SIZES = {"layers": 2, "units": 12, "heads": 3, "feed_forward": 10}
 TASK = tf.constant([2, 0])
 LENGTHS = np.array([[5, 2, 0], [3, 5, 1]])
@@ -282,9 +282,9 @@ def test_half_precision_is_a_policy():
 
 def test_the_configs_know_the_transformers():
     found = {n for n, s in SCHEMES.items() if issubclass(s, TransformerScheme)}
-    assert found == set(base.TRANSFORMERS)
+    assert found == set(model_fields.TRANSFORMERS)
     scheme = make_scheme({"name": "s_p"}, tasks=1)
-    assert scheme.get_config()["max_positions"] == base.MAX_POSITIONS
+    assert scheme.get_config()["max_positions"] == model_fields.MAX_POSITIONS
 
 
 @pytest.mark.parametrize(

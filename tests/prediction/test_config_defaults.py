@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.prediction.translating import Decoding
 
 

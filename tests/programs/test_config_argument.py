@@ -7,7 +7,8 @@ import pytest
 from absl import flags
 
 from launch import train
-from mtl_tf.configs import changing, fdu_mtl_meta, fields, quickstart
+from mtl_tf.config_fields import changing, fields
+from mtl_tf.configs import fdu_mtl_meta, quickstart
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import config_argument, config_files, runner
 from tests.launch.helpers import execute

@@ -3,7 +3,7 @@
 import pytest
 from absl import flags
 
-from mtl_tf.configs import validation
+from mtl_tf.config_fields import validation
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import config_argument
 from tests.programs.own_config import OWN

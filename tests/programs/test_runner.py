@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from launch import train
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.core.errors import ConfigError, Interrupted
 from mtl_tf.programs import runner
 from tests.launch.helpers import ROOT, environment, execute, run, start

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.configs import fields, validation
+from mtl_tf.config_fields import fields, validation
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import stage_runner
 from mtl_tf.training import strategies

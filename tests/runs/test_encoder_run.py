@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import mtl_tf
+from mtl_tf.config_fields.validation import validate
 from mtl_tf.configs import base, starter
-from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
 from mtl_tf.text import presets

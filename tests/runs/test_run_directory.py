@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs.loading import load
 from mtl_tf.runs.run_directory import RunDirectory, flatten

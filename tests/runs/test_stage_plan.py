@@ -2,7 +2,7 @@
 
 import pytest
 
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.runs import stage_plan
 
 

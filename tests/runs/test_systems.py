@@ -2,8 +2,8 @@
 
 import pytest
 
-from mtl_tf.configs import fields
-from mtl_tf.configs.field import Group
+from mtl_tf.config_fields import fields
+from mtl_tf.config_fields.field import Group
 from mtl_tf.core import task_types
 from mtl_tf.runs import systems
 

@@ -6,8 +6,8 @@ import tempfile
 
 import pytest
 
+from mtl_tf.config_fields.validation import validate
 from mtl_tf.configs import base, starter
-from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import DataError
 from mtl_tf.runs import run_data, task_preview
 from mtl_tf.runs.run_directory import RunDirectory

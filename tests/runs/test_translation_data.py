@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.config_fields.validation import validate
 from mtl_tf.configs import base
-from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from mtl_tf.configs import fields, validation
+from mtl_tf.config_fields import fields, validation
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.runs.upgrading import VERSION, stamped, upgraded

@@ -4,16 +4,16 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from mtl_tf.configs import (
-    base,
+from mtl_tf.config_fields import (
     choices,
     fields,
     idle_fields,
+    model_fields,
     phases,
     plain_values,
     rules,
 )
-from mtl_tf.configs.field import Field
+from mtl_tf.config_fields.field import Field
 from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import RESERVED_TASKS, hint, look_up
@@ -304,11 +304,11 @@ def _balancing(training: Mapping[str, Any], mixing: str) -> None:
 
 def _positions(scheme: Mapping[str, Any], max_length: int) -> None:
     """A text may have no more words than there are learned positions."""
-    if scheme["name"] not in base.TRANSFORMERS:
+    if scheme["name"] not in model_fields.TRANSFORMERS:
         return
     if scheme.get("positions", "learned") != "learned":
         return
-    places = scheme.get("max_positions", base.MAX_POSITIONS)
+    places = scheme.get("max_positions", model_fields.MAX_POSITIONS)
     checks.positive_integer("model.scheme.max_positions", places)
     if not 0 < max_length <= places:
         raise ConfigError(

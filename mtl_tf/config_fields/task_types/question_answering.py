@@ -1,7 +1,7 @@
 """The config fields of tasks that are put as question answering."""
 
-from mtl_tf.configs import rules
-from mtl_tf.configs.field import Field, Group
+from mtl_tf.config_fields import rules
+from mtl_tf.config_fields.field import Field, Group
 
 _NGRAMS = ("text.ngrams.buckets", "text.ngrams.vectors")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mtl_tf.configs import changing, fdu_mtl_lstm, starter
+from mtl_tf.config_fields import changing
+from mtl_tf.configs import fdu_mtl_lstm, starter
 from mtl_tf.core.errors import ConfigError
 
 

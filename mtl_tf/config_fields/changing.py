@@ -12,8 +12,8 @@ from typing import Any
 
 from ml_collections import config_dict
 
-from mtl_tf.configs import choices, fields
-from mtl_tf.configs.field import Group
+from mtl_tf.config_fields import choices, fields
+from mtl_tf.config_fields.field import Group
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 

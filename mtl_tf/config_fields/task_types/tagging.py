@@ -1,7 +1,7 @@
 """The config fields of tagging tasks."""
 
-from mtl_tf.configs import rules
-from mtl_tf.configs.field import Field, Group
+from mtl_tf.config_fields import rules
+from mtl_tf.config_fields.field import Field, Group
 
 TYPE = {
     "model.tagging": Group("How the tags of a sentence are decoded."),

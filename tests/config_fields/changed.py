@@ -2,7 +2,8 @@
 
 import pytest
 
-from mtl_tf.configs import base, validation
+from mtl_tf.config_fields import validation
+from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 
 

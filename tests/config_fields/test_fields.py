@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from mtl_tf.configs import base, fields
-from mtl_tf.configs.field import Field, Group
+from mtl_tf.config_fields import fields
+from mtl_tf.config_fields.field import Field, Group
+from mtl_tf.configs import base
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
 

@@ -1,13 +1,13 @@
 """The page of all config fields, from what `fields` declares.
 
-python -m mtl_tf.configs.fields_page > docs/config_fields.md
+python -m mtl_tf.config_fields.fields_page > docs/config_fields.md
 """
 
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from mtl_tf.configs import fields
-from mtl_tf.configs.field import Group
+from mtl_tf.config_fields import fields
+from mtl_tf.config_fields.field import Group
 
 _WIDTH = 79
 _ABOUT = (
@@ -43,8 +43,8 @@ def markdown() -> str:
     groups = [path for path in top if isinstance(fields.every()[path], Group)]
     parts = [
         "# Config fields",
-        "<!-- Made by `python -m mtl_tf.configs.fields_page`: change "
-        "mtl_tf/configs/fields.py. -->",
+        "<!-- Made by `python -m mtl_tf.config_fields.fields_page`: change "
+        "mtl_tf/config_fields/fields.py. -->",
         _filled(f"{_ABOUT} `--help_config` prints the same list."),
         _filled(_OPEN),
         _table(path for path in top if path not in groups),

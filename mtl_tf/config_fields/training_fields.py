@@ -1,7 +1,7 @@
 """Config fields of the training."""
 
-from mtl_tf.configs import rules
-from mtl_tf.configs.field import Field, Fields, Group
+from mtl_tf.config_fields import rules
+from mtl_tf.config_fields.field import Field, Fields, Group
 
 TRAINING: Fields = {
     "training": Group("How the model is trained."),

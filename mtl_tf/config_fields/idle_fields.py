@@ -5,8 +5,8 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from mtl_tf.configs import fields
-from mtl_tf.configs.field import Field, Group
+from mtl_tf.config_fields import fields
+from mtl_tf.config_fields.field import Field, Group
 from mtl_tf.core import files, task_types
 
 

@@ -11,11 +11,11 @@ import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
-from mtl_tf.configs import rules
-from mtl_tf.configs.evaluation_fields import EVALUATION
-from mtl_tf.configs.field import Field, Fields, Group
-from mtl_tf.configs.model_fields import MODEL
-from mtl_tf.configs.training_fields import TRAINING
+from mtl_tf.config_fields import rules
+from mtl_tf.config_fields.evaluation_fields import EVALUATION
+from mtl_tf.config_fields.field import Field, Fields, Group
+from mtl_tf.config_fields.model_fields import MODEL
+from mtl_tf.config_fields.training_fields import TRAINING
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
 
@@ -227,7 +227,7 @@ def by_task_type() -> dict[str, Fields]:
             for path, field in declarations.items()
         }
     }
-    package = "mtl_tf.configs.task_types"
+    package = "mtl_tf.config_fields.task_types"
     for name in task_types.NAMES:
         if importlib.util.find_spec(f"{package}.{name}"):
             declared[name] = task_types.find(package, name)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from mtl_tf.configs import fields, idle_fields, validation
+from mtl_tf.config_fields import fields, idle_fields, validation
 from mtl_tf.core.errors import ConfigError
-from tests.configs.changed import config_with
+from tests.config_fields.changed import config_with
 
 STEPS, EPOCHS = "training.steps", "training.epochs"
 RATE = "training.optimizer.pretrained_learning_rate"

@@ -2,9 +2,10 @@
 
 import pytest
 
-from mtl_tf.configs import base, validation
+from mtl_tf.config_fields import validation
+from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
-from tests.configs.changed import config_with, error
+from tests.config_fields.changed import config_with, error
 
 NAN = float("nan")
 

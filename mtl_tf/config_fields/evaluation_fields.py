@@ -1,7 +1,7 @@
 """Config fields of scoring: splits, folds, sweeps."""
 
-from mtl_tf.configs import rules
-from mtl_tf.configs.field import Field, Fields, Group
+from mtl_tf.config_fields import rules
+from mtl_tf.config_fields.field import Field, Fields, Group
 
 EVALUATION: Fields = {
     "evaluation": Group("How the trained model is scored."),

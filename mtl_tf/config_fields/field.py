@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from mtl_tf.configs.rules import Rule
+from mtl_tf.config_fields.rules import Rule
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Field:
         before: of another value than the default does what code did before
             the field, or its default, came with version `since`: runs of
             older versions are completed with it.
-        since: the version of configs (`mtl_tf.configs.fields.VERSION`).
+        since: the version of configs (`mtl_tf.config_fields.fields.VERSION`).
         needs: other fields, one of which has to be set for this one to do
             anything: "a.b" is not 0 or empty, "a.b=c" has that value.
         unless: other fields that count in place of this one where they are

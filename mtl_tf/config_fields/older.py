@@ -1,14 +1,14 @@
 """Configs of older versions, made what today's code writes.
 
 A field that a config lacks is one that its version did not have yet: it has
-the value that does what code did before (`mtl_tf.configs.field`).
+the value that does what code did before (`mtl_tf.config_fields.field`).
 """
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from mtl_tf.configs import fields
+from mtl_tf.config_fields import fields
 from mtl_tf.core.errors import RunError
 
 # What has forget gates: recurrent schemes, and features of characters.

@@ -1,7 +1,12 @@
 """Config fields of the model, and of a pretrained encoder in it."""
 
-from mtl_tf.configs import rules
-from mtl_tf.configs.field import Field, Fields, Group
+from mtl_tf.config_fields import rules
+from mtl_tf.config_fields.field import Field, Fields, Group
+
+#: The schemes that are Transformers, and how many learned positions they have
+#: where a config does not say.
+TRANSFORMERS = ("s_p", "s_c", "l_i", "l_e")
+MAX_POSITIONS = 512
 
 _ADAPTERS = (
     "model.encoder.adapter_units",

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from mtl_tf.configs import plain_values
-from mtl_tf.configs.validation import validate
+from mtl_tf.config_fields import plain_values
+from mtl_tf.config_fields.validation import validate
 from mtl_tf.core.errors import ConfigError
-from tests.configs.changed import config_with
+from tests.config_fields.changed import config_with
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""The fields of a config: defaults, rules, checks and changes."""

@@ -278,25 +278,22 @@ class Loop:
         # All workers have the same weights, so the chief's scores count.
         state = self.checkpoints
         with self._averaged(step):
-            scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
+            scores = self.workers.by_chief(self.evaluate) or {"mean": 0.0}
             mean = self.workers.share(scores["mean"])
             improved = self.workers.share(float(scores.pop("improved", False)))
             better = mean > float(state.best_score.numpy())
-            if better and self.workers.is_chief:
-                # A model with NaN weights can score well by chance.
-                state.check_finite()
-                state.best.save(step, mean)
+            if better:
+                self.workers.by_chief(lambda: self._keep(step, mean))
         if better:
             state.best_score.assign(mean)
             state.best_step.assign(step)
         waited = 0 if better or improved else state.waited + 1
         state.waited.assign(waited)
-        if self.workers.is_chief:
-            self.record(self._entry(step, scores))
+        self.workers.by_chief(lambda: self.record(self._entry(step, scores)))
         self.trainer.loss_weighting.after_evaluation(*self._mean_losses())
         state.loss_sum.assign(tf.zeros_like(state.loss_sum))
         state.loss_count.assign(tf.zeros_like(state.loss_count))
-        self._save()
+        self.workers.by_chief(self._save)
         self._look_at_time()
         if self.last is not None:
             self.last.remove_old(step)
@@ -305,6 +302,12 @@ class Loop:
             f"| dev {mean:.2f}",
             f"best {best:.2f} at {int(state.best_step.numpy())}",
         )
+
+    def _keep(self, step: int, score: float) -> None:
+        """Saves the weights as the best ones."""
+        # A model with NaN weights can score well by chance.
+        self.checkpoints.check_finite()
+        self.checkpoints.best.save(step, score)
 
     @contextlib.contextmanager
     def _averaged(self, step: int) -> Iterator[None]:

@@ -136,7 +136,7 @@ class Loop:
             silent=not self.workers.is_chief,
             evaluate_every=options.evaluate_every,
             most_seconds=options.max_seconds
-            and options.max_seconds - float(self.checkpoints.seconds),
+            and options.max_seconds - float(self.checkpoints.seconds.numpy()),
             patient=bool(options.patience),
         )
         self.saved = time.monotonic()
@@ -200,7 +200,10 @@ class Loop:
         most, alone = self.options.max_seconds, not self.workers.several
         # Clocks of workers differ, so several stop only where they synchronise.
         passed = time.monotonic() - self.saved
-        return 0 < most <= float(self.checkpoints.seconds) + passed and alone
+        return (
+            0 < most <= float(self.checkpoints.seconds.numpy()) + passed
+            and alone
+        )
 
     def _look_at_time(self) -> None:
         """Notes whether the time limit is over, by the chief's clock.
@@ -211,7 +214,9 @@ class Loop:
         most, state = self.options.max_seconds, self.checkpoints
         if most:
             is_scored = not state.loss_count.numpy().any()
-            passed = self.workers.share(float(state.seconds) * is_scored)
+            passed = self.workers.share(
+                float(state.seconds.numpy()) * is_scored
+            )
             self.time_is_up = passed >= most
 
     def _advance(self, iterator: Any, step: int, stop: StopRequest) -> int:

@@ -111,9 +111,7 @@ def _check_replicas(plan: BatchPlan, replicas: int) -> None:
     if uneven.size:
         raise ConfigError(
             f"pipeline.batch_size must be a multiple of the {replicas} "
-            f"replicas, got {uneven[-1]}"
-            + " (within pipeline.tokens_per_batch)"
-            * plan.varies
+            f"replicas, got {uneven[-1] // plan.parts}"
         )
     if replicas > 1 and not plan.static_shapes:
         raise ConfigError(

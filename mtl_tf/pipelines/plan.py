@@ -69,6 +69,8 @@ class BatchPlan:
             often; see `TaskOrder`.
         parts: the number of parts in which a batch is computed. B is that many
             times the value from `batch_size` or `tokens_per_batch`.
+        replicas: the number of replicas that share a batch. With
+            `tokens_per_batch`, B is rounded down to a multiple of it.
 
     Examples that do not fill a batch join the next larger bucket, so at most
     one batch per task and epoch is not full.
@@ -78,6 +80,7 @@ class BatchPlan:
             have their own buckets.
         batch_size: the largest B, the width of rows.
         sides: () for one time axis, else (axes,).
+        parts: see Args.
 
     Raises:
         ConfigError: a wrong argument, or a split without examples.
@@ -95,11 +98,12 @@ class BatchPlan:
         token_weights: Mapping[str, int] = types.MappingProxyType({}),
         balanced: Mapping[str, str] = types.MappingProxyType({}),
         parts: int = 1,
+        replicas: int = 1,
     ):
         self.splits = list(splits)
         if not self.splits:
             raise ConfigError("there are no tasks to train")
-        self.static_shapes = static_shapes
+        self.static_shapes, self.parts = static_shapes, parts
         axes = self.splits[0].axes
         budget = (tokens_per_batch, axis_weights(token_weights, axes))
         names = [s.name or str(n) for n, s in enumerate(self.splits)]
@@ -110,6 +114,8 @@ class BatchPlan:
         for name, split in zip(names, self.splits):
             lengths = of_task(boundaries, name)
             sizes = parts * batch_sizes(lengths, batch_size, *budget)
+            if tokens_per_batch:
+                sizes = _shared_out(sizes, replicas, tokens_per_batch)
             _check_split(name, split, lengths)
             column = split.columns.get(balanced.get(name, ""))
             classes = None if column is None else np.asarray(column.values)
@@ -227,6 +233,18 @@ class BatchPlan:
             rows = np.sum(np.any(plan.rows >= 0, axis=1), axis=1)
         cells = lengths.sum(axis=1) * rows * self.groups
         return int(tokens.sum()), int(cells.sum())
+
+
+def _shared_out(sizes: np.ndarray, replicas: int, budget: int) -> np.ndarray:
+    """The largest multiples of `replicas` up to the sizes of batches."""
+    if sizes.min() < replicas:
+        raise ConfigError(
+            f"pipeline.tokens_per_batch must give each of the {replicas} "
+            f"replicas a row, but a batch of the longest texts has "
+            f"{sizes.min()} within {budget} tokens: make it larger, or shorten "
+            "texts (text.max_length)"
+        )
+    return sizes // replicas * replicas
 
 
 def _check_split(name: str, split: EncodedSplit, boundaries: list) -> None:

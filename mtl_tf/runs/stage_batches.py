@@ -36,6 +36,7 @@ class StageBatches:
 
     Attributes:
         static_shapes: see `BatchPlan`.
+        replicas: the number of replicas.
 
     Raises:
         ConfigError: a field does not suit the data.
@@ -50,6 +51,7 @@ class StageBatches:
         replicas: int,
     ):
         self.config, self.data, self.model = config, data, model
+        self.replicas = replicas
         # The rows of a smaller last batch cannot be split evenly.
         self.static_shapes = replicas > 1 or (
             config["pipeline"]["static_shapes"] and model.static_shapes
@@ -90,6 +92,7 @@ class StageBatches:
             pipeline["token_weights"],
             {t.name: t.task_type.balanced(t.settings) for t in self.data.tasks},
             self.config["training"]["accumulate_steps"],
+            self.replicas,
         )
 
     @property

@@ -136,7 +136,7 @@ class Loop:
             silent=not self.workers.is_chief,
             evaluate_every=options.evaluate_every,
             most_seconds=options.max_seconds
-            and options.max_seconds - float(self.checkpoints.seconds),
+            and options.max_seconds - float(self.checkpoints.seconds.numpy()),
             patient=bool(options.patience),
         )
         self.saved = time.monotonic()
@@ -200,7 +200,10 @@ class Loop:
         most, alone = self.options.max_seconds, not self.workers.several
         # Clocks of workers differ, so several stop only where they synchronise.
         passed = time.monotonic() - self.saved
-        return 0 < most <= float(self.checkpoints.seconds) + passed and alone
+        return (
+            0 < most <= float(self.checkpoints.seconds.numpy()) + passed
+            and alone
+        )
 
     def _look_at_time(self) -> None:
         """Notes whether the time limit is over, by the chief's clock.
@@ -211,7 +214,9 @@ class Loop:
         most, state = self.options.max_seconds, self.checkpoints
         if most:
             is_scored = not state.loss_count.numpy().any()
-            passed = self.workers.share(float(state.seconds) * is_scored)
+            passed = self.workers.share(
+                float(state.seconds.numpy()) * is_scored
+            )
             self.time_is_up = passed >= most
 
     def _advance(self, iterator: Any, step: int, stop: StopRequest) -> int:
@@ -278,25 +283,22 @@ class Loop:
         # All workers have the same weights, so the chief's scores count.
         state = self.checkpoints
         with self._averaged(step):
-            scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
+            scores = self.workers.by_chief(self.evaluate) or {"mean": 0.0}
             mean = self.workers.share(scores["mean"])
             improved = self.workers.share(float(scores.pop("improved", False)))
             better = mean > float(state.best_score.numpy())
-            if better and self.workers.is_chief:
-                # A model with NaN weights can score well by chance.
-                state.check_finite()
-                state.best.save(step, mean)
+            if better:
+                self.workers.by_chief(lambda: self._keep(step, mean))
         if better:
             state.best_score.assign(mean)
             state.best_step.assign(step)
         waited = 0 if better or improved else state.waited + 1
         state.waited.assign(waited)
-        if self.workers.is_chief:
-            self.record(self._entry(step, scores))
+        self.workers.by_chief(lambda: self.record(self._entry(step, scores)))
         self.trainer.loss_weighting.after_evaluation(*self._mean_losses())
         state.loss_sum.assign(tf.zeros_like(state.loss_sum))
         state.loss_count.assign(tf.zeros_like(state.loss_count))
-        self._save()
+        self.workers.by_chief(self._save)
         self._look_at_time()
         if self.last is not None:
             self.last.remove_old(step)
@@ -305,6 +307,12 @@ class Loop:
             f"| dev {mean:.2f}",
             f"best {best:.2f} at {int(state.best_step.numpy())}",
         )
+
+    def _keep(self, step: int, score: float) -> None:
+        """Saves the weights as the best ones."""
+        # A model with NaN weights can score well by chance.
+        self.checkpoints.check_finite()
+        self.checkpoints.best.save(step, score)
 
     @contextlib.contextmanager
     def _averaged(self, step: int) -> Iterator[None]:

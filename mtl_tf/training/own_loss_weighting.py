@@ -80,3 +80,27 @@ def _try(layer: keras.layers.Layer, tasks: int) -> None:
             f"values() must return a number for each of the {tasks} tasks, "
             f"got {factors!r:.60}"
         )
+    _check_affine(layer, tasks)
+
+
+def _check_affine(layer: keras.layers.Layer, tasks: int) -> None:
+    """Refuses a weighting that parts of a batch cannot share.
+
+    A replica, or a part of a batch, has only a part of each loss. Nothing would
+    fail: the gradients would be those of other losses.
+    """
+    task = tf.range(tasks)
+    losses = tf.range(1.0, tasks + 1.0)
+    none, one, again, three = (
+        np.asarray(layer(task, factor * losses))
+        for factor in (0.0, 1.0, 1.0, 3.0)
+    )
+    # What draws or counts cannot be compared.
+    is_function = np.array_equal(one, again, equal_nan=True)
+    if is_function and not np.allclose(three - none, 3 * (one - none), 1e-3):
+        raise ConfigError(
+            "it must return the losses times something, plus something, since "
+            "a part of a batch has only a part of its losses; for losses of 0, "
+            f"1 and 3 of the first task it returned {none[0]:g}, {one[0]:g} "
+            f"and {three[0]:g}"
+        )

@@ -28,6 +28,9 @@ _LOST = (
     tf.errors.DeadlineExceededError,
     tf.errors.FailedPreconditionError,
 )
+# Of a worker that raises one of these, the others are not told. They treat it
+# as lost, and all are started again.
+_RESTARTED = (Interrupted, LostWorker, OSError)
 
 
 class Workers:
@@ -110,8 +113,8 @@ class Workers:
             return action()
         try:
             result = action()
-        except (Interrupted, LostWorker, OSError):
-            raise  # The others treat it as lost and restart.
+        except _RESTARTED:
+            raise
         except Exception:
             self._sum(1.0)
             raise
@@ -134,12 +137,14 @@ class Workers:
             if not self._sum(0.0):
                 raise RunError("the chief stopped with an error: see its log")
             return None
-        succeeded = 0.0
         try:
             result = action()
-            succeeded = 1.0
-        finally:
-            self._sum(succeeded)
+        except _RESTARTED:
+            raise
+        except Exception:
+            self._sum(0.0)
+            raise
+        self._sum(1.0)
         return result
 
     def check_same(self, noun: str, value: float) -> None:

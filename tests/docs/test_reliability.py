@@ -81,4 +81,4 @@ def test_the_function_of_ray():
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
     }
-    assert {"ray.train", "mtl_tf.configs", "mtl_tf.runs"} <= imported
+    assert {"ray.train", "mtl_tf.config_fields", "mtl_tf.runs"} <= imported

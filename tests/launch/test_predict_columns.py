@@ -86,7 +86,7 @@ def test_the_file_comes_back(run, call, content, expected):
 
 def test_a_type_of_ones_own_may_tag(run, call, tmp_path):
     path = tmp_path / "mine.py"
-    rooms = "tasks = models = evaluation = runs = export = baselines"
+    rooms = "tasks = models = evaluation = prediction = export = baselines"
     path.write_text(f"class Tags:\n    {rooms} = 'tagging'\n")
     run.tasks = [{**TAGGING, "type": f"{path}:Tags"}]
     assert call("Ann NNP I-X\n") == "Ann NNP B-X\n"

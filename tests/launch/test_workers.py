@@ -187,3 +187,15 @@ def test_what_stops_the_chief_stops_the_others(tmp_path, long_config):
     assert worker_processes.statuses(started, 300) == [1, 1]
     assert "not_there.tsv" in log(tmp_path, 0)
     assert "the chief stopped with an error: see its log" in log(tmp_path, 1)
+
+
+@pytest.mark.slow
+def test_a_metric_that_fails_stops_all(tmp_path):
+    config = families.write(tmp_path, ["nbow"])["nbow"]
+    place = tmp_path / "mine.py"
+    place.write_text("def share(labels, predictions):\n    return 1 / 0\n")
+    config["tasks"][0]["metrics"] = ["accuracy", f"{place}:share"]
+    started = launch(tmp_path, config)
+    assert worker_processes.statuses(started, 300) == [1, 1]
+    assert "ZeroDivisionError" in log(tmp_path, 0)
+    assert "the chief stopped with an error: see its log" in log(tmp_path, 1)

@@ -267,6 +267,12 @@ def test_wrong_replicas(replicas, static_shapes, message):
         training_dataset(plan, replicas=replicas)
 
 
+def test_an_uneven_batch_size_is_told_as_it_was_given():
+    plan = make_plan(parts=2)  # 8 rows are computed, 4 at once
+    with pytest.raises(ConfigError, match="of the 3 replicas, got 4"):
+        training_dataset(plan, replicas=3)
+
+
 def test_evaluation_sees_every_row_once_from_short_to_long():
     split = SPLITS[0]
     batches = as_numpy(evaluation_batches(split, 5, 8, BOUNDARIES))

@@ -210,8 +210,29 @@ def test_replicas_share_batches_of_all_sizes():
         assert {float(p["normalizer"][0]) for p in pieces} == {
             float(batch["normalizer"][0])
         }
-    with pytest.raises(ConfigError, match="multiple of the 3 replicas, got 8"):
-        training_dataset(plan, replicas=3)
+
+
+def test_batches_of_a_budget_have_as_many_rows_for_each_replica():
+    """Three replicas could not share batches of eight."""
+    sizes = {"boundaries": [[8, 12], [32, 48]], "tokens_per_batch": 640}
+    rounds = {"name": "shuffled_rounds"}
+    plan = make_plan(**sizes, replicas=3, mixing_config=rounds)
+    assert plan.batch_sizes.tolist() == [30, 6]
+    steps = plan.steps_per_epoch
+    pieces = as_numpy(training_dataset(plan, replicas=3, stop_step=steps))
+    assert len(pieces) == 3 * steps
+    for first in range(0, len(pieces), 3):
+        step = pieces[first : first + 3]
+        rows = {p["weight"].shape[1] for p in step}
+        assert rows in ({10}, {2})
+        real = sum(p["weight"].sum() for p in step)
+        assert {float(p["normalizer"][0]) for p in step} == {real}
+    assert sum(p["weight"].sum() for p in pieces) == len(LENGTHS)
+    with pytest.raises(
+        ConfigError,
+        match="must give each of the 9 replicas a row, but .* has 8 within 640",
+    ):
+        make_plan(**sizes, replicas=9)
 
 
 def test_joint_steps_take_no_budget():

@@ -48,9 +48,12 @@ def data():
     )
 
 
-def batches(model, mixing="joint", tasks=(0, 1, 2), replicas=1, **training):
+def batches(
+    model, mixing="joint", tasks=(0, 1, 2), replicas=1, budget=0, **training
+):
     config = base.paper_config().to_dict()
     config["pipeline"] |= {"batch_size": BATCH, "mixing": {"name": mixing}}
+    config["pipeline"]["tokens_per_batch"] = budget
     config["training"] |= training
     stage = Stage("joint", "", tuple(tasks), tuple(tasks), False, 1, 0, 0, 0.1)
     return StageBatches(config, data(), model, stage, replicas)
@@ -146,6 +149,13 @@ def test_replicas_share_the_rows_of_every_piece():
                 np.testing.assert_array_equal(
                     part[piece]["normalizer"], batch["weight"].sum(1)
                 )
+
+
+def test_any_number_of_replicas_shares_a_budget_of_tokens():
+    made = batches(Model((None,) * 3), "uniform", replicas=3, budget=140)
+    parts = as_numpy(made.dataset(20)(0, 3, range(3)))
+    # One device takes 16 texts of up to 8 tokens, or 8 of up to 16.
+    assert {part["weight"].shape for part in parts} == {(1, 5), (1, 2)}
 
 
 def test_padding_is_that_of_all_pieces():

@@ -4,9 +4,11 @@ import signal
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, Interrupted, RunError
+from mtl_tf.training.workers import Workers
 from tests.training import toy
 from tests.training.killing import run_killed
 from tests.training.toy import assert_same
@@ -128,6 +130,51 @@ def test_time_that_was_over_between_evaluations_leaves_none_out(tmp_path):
         4
     ]
     assert toy.Stage(tmp_path, **timed).run().records == []
+
+
+class TwoWorkers(Workers):
+    """One of two workers; the numbers that it sums over them are noted."""
+
+    def __init__(self, number):
+        super().__init__(tf.distribute.get_strategy())
+        self.count, self.number, self.summed = 2, number, []
+
+    def _sum(self, value):
+        self.summed.append(value)
+        return value
+
+
+@pytest.mark.by_default("evaluate")
+@pytest.mark.parametrize("part", ["evaluate", "record"])
+def test_a_mistake_in_an_evaluation_is_one_for_all_workers(tmp_path, part):
+    """Such as an own metric's: those who only lost the chief would restart."""
+
+    def fail(*_):
+        raise ValueError("no such label")
+
+    chief = toy.Stage(tmp_path / "chief", evaluate_every=1)
+    chief.loop.workers = TwoWorkers(0)
+    setattr(chief.loop, part, fail)
+    with pytest.raises(ValueError, match="no such label"):
+        chief.run()
+    assert chief.loop.workers.summed[-1] == 0.0
+    other = toy.Stage(tmp_path / "other", evaluate_every=1)
+    other.loop.workers = TwoWorkers(1)
+    with pytest.raises(RunError, match="the chief stopped with an error"):
+        other.run()
+
+
+def test_a_disk_that_fails_the_chief_does_not_stop_the_others(tmp_path):
+    """They lose it, and all are started again."""
+
+    def fail():
+        raise OSError("disk quota exceeded")
+
+    chief = toy.Stage(tmp_path, evaluate_every=1)
+    chief.loop.workers, chief.loop.evaluate = TwoWorkers(0), fail
+    with pytest.raises(OSError, match="disk quota exceeded"):
+        chief.run()
+    assert chief.loop.workers.summed == []
 
 
 STAGE = """

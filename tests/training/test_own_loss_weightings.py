@@ -83,6 +83,22 @@ class Counts(AdaptedWeights):
         self.factors.assign(self.factors.value + 1.0)
         return loss
 
+class Square(StaticWeights):
+    def call(self, task, loss):
+        return loss * loss
+
+class Share(StaticWeights):
+    def call(self, task, loss):
+        return loss * tf.nn.softmax(tf.stop_gradient(loss))
+
+class SizeOne(StaticWeights):
+    def call(self, task, loss):
+        return loss / tf.stop_gradient(loss)
+
+class Drawn(StaticWeights):
+    def call(self, task, loss):
+        return loss * tf.random.uniform(tf.shape(loss))
+
 class Nothing:
     pass
 """
@@ -141,12 +157,20 @@ def test_what_reads_gradients_is_known():
         ("mine.py:Branch", {}, "mine.py:.* in call: Oper.* Python `bool`"),
         ("mine.py:OneValue", {}, r"each of the 2 tasks, got \[1.0\]$"),
         ("mine.py:Twice", {}, "two of its weights are called twice.*/factors"),
+        ("mine.py:Square", {}, "plus something,.* returned 0, 1 and 9$"),
+        ("mine.py:Share", {}, "times something, .* 3 of the first task"),
+        ("mine.py:SizeOne", {}, "returned nan, 1 and 1$"),
         ("mine.py:Missing", {}, "has no class 'Missing'"),
     ],
 )
 def test_what_cannot_be_made(name, options, message):
     with pytest.raises(ConfigError, match=message):
         loss_weighting.make_loss_weighting(name, [1.0, 2.0], **options)
+
+
+def test_one_that_draws_its_factors_is_made():
+    layer = loss_weighting.make_loss_weighting("mine.py:Drawn", [1.0, 2.0])
+    assert layer.values() == [1.0, 2.0]
 
 
 def test_one_that_knows_its_replica_is_tried_outside_a_scope():

@@ -304,3 +304,11 @@ def test_a_loss_of_each_example_is_averaged_over_the_global_batch():
     np.testing.assert_allclose(loss(slice(4), 1.0), expected + 0.5)
     halves = loss(slice(2), 0.5) + loss(slice(2, 4), 0.5)
     np.testing.assert_allclose(halves, expected + 0.5)
+
+
+def test_the_time_of_replicas_is_limited(tmp_path, two_replicas):
+    """Their variables are no numbers to Python's `float`."""
+    timed = {"total_steps": 60, "max_seconds": 1e-6}
+    stage = toy.Stage(tmp_path, two_replicas, **timed).run()
+    assert [entry["step"] for entry in stage.records] == [1]
+    assert toy.Stage(tmp_path, two_replicas, **timed).run().records == []

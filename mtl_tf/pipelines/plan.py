@@ -81,6 +81,7 @@ class BatchPlan:
         batch_size: the largest B, the width of rows.
         sides: () for one time axis, else (axes,).
         parts: see Args.
+        is_rounded: whether batches are smaller because of `replicas`.
 
     Raises:
         ConfigError: a wrong argument, or a split without examples.
@@ -104,6 +105,7 @@ class BatchPlan:
         if not self.splits:
             raise ConfigError("there are no tasks to train")
         self.static_shapes, self.parts = static_shapes, parts
+        self.is_rounded = False
         axes = self.splits[0].axes
         budget = (tokens_per_batch, axis_weights(token_weights, axes))
         names = [s.name or str(n) for n, s in enumerate(self.splits)]
@@ -115,7 +117,11 @@ class BatchPlan:
             lengths = of_task(boundaries, name)
             sizes = parts * batch_sizes(lengths, batch_size, *budget)
             if tokens_per_batch:
-                sizes = _shared_out(sizes, replicas, tokens_per_batch)
+                whole, sizes = (
+                    sizes,
+                    _shared_out(sizes, replicas, tokens_per_batch),
+                )
+                self.is_rounded |= not np.array_equal(whole, sizes)
             _check_split(name, split, lengths)
             column = split.columns.get(balanced.get(name, ""))
             classes = None if column is None else np.asarray(column.values)

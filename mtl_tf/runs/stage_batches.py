@@ -20,8 +20,8 @@ from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.run_data import RunData
+from mtl_tf.runs.stage_gradients import task_by_task
 from mtl_tf.runs.stage_plan import Stage
-from mtl_tf.training import loss_weighting
 
 
 class StageBatches:
@@ -72,7 +72,7 @@ class StageBatches:
         for number in tasks:
             key = self.model.key_of(number)
             by_key[key] = (*by_key.get(key, ()), number)
-        together = self.model.joint_key is not None and not _by_task(
+        together = self.model.joint_key is not None and not task_by_task(
             self.config
         )
         if together or not self._is_joint:
@@ -99,6 +99,13 @@ class StageBatches:
     def steps_per_epoch(self) -> int:
         """The steps in which every task is seen whole."""
         return max(plan.steps_per_epoch for plan in self.plans)
+
+    def facts(self) -> dict[str, int]:
+        """What has to be the same for a stopped run to go on."""
+        facts = {"steps_per_epoch": self.steps_per_epoch}
+        if any(plan.is_rounded for plan in self.plans):
+            facts["rounded_for_replicas"] = self.replicas
+        return facts
 
     def padding_share(self) -> float:
         """The share of an epoch's cells without a token."""
@@ -155,14 +162,6 @@ class StageBatches:
         step_keys = [keys[task] for task in tasks]
         others = (n for n, key in enumerate(step_keys) if key != step_keys[0])
         return next(others, most), step_keys[0]
-
-
-def _by_task(config: Mapping[str, Any]) -> bool:
-    """Whether a run's method needs the gradient of each single task."""
-    training = config["training"]
-    return training["gradient_surgery"] != "none" or loss_weighting.adapts(
-        training["loss_weighting"]
-    )
 
 
 def _numbered(tasks: tuple[int, ...]) -> Callable[[dict], dict]:

@@ -84,7 +84,7 @@ def grouped(
     Raises:
         ConfigError: it needs that, and another option cannot be had with it.
     """
-    if not shared_variables or not _task_by_task(config):
+    if not shared_variables or not task_by_task(config):
         return None
     words = {id(v) for v in model.embedding_variables()}
     return GroupedGradients(
@@ -98,7 +98,7 @@ def grouped(
     )
 
 
-def _task_by_task(config: Mapping[str, Any]) -> bool:
+def task_by_task(config: Mapping[str, Any]) -> bool:
     """Whether gradients are computed task by task."""
     training = config["training"]
     return training["gradient_surgery"] != "none" or loss_weighting.adapts(
@@ -119,7 +119,7 @@ def check(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     training = config["training"]
     surgery, steps = training["gradient_surgery"], training["accumulate_steps"]
     checks.one_of("training.gradient_surgery", surgery, SURGERIES)
-    if len(tasks) < 2 or not _task_by_task(config):
+    if len(tasks) < 2 or not task_by_task(config):
         return
     if steps > 1:
         raise ConfigError(

@@ -175,9 +175,8 @@ class StageRunner:
             100 * batches.padding_share(),
         )
         if not stage.folder:
-            steps = {"steps_per_epoch": batches.steps_per_epoch}
             noun = "the plan of the batches (they depend on --strategy)"
-            self.run.check_or_write("batches.json", steps, noun)
+            self.run.check_or_write("batches.json", batches.facts(), noun)
 
     def _options(self, stage: Stage, whole_pass: int) -> LoopOptions:
         training = self.config["training"]

@@ -208,3 +208,21 @@ def test_phases_name_no_tasks_of_a_stage_of_one():
     with pytest.raises(ConfigError, match="phases"):
         batches(Model(TYPES), "phases")
     assert batches(Model(TYPES), "phases", (1,)).next_key(0, 5)[0] == 5
+
+
+@pytest.mark.parametrize(
+    ("replicas", "budget", "rounded"),
+    [
+        (1, 64, {}),
+        (4, 64, {}),
+        (3, 64, {"rounded_for_replicas": 3}),
+        (3, 0, {}),
+    ],
+)
+def test_rounded_batches_are_a_fact_of_the_run(replicas, budget, rounded):
+    """It does not go on with replicas that have other batches."""
+    made = batches(
+        Model(TYPES), "uniform", tasks=(0,), replicas=replicas, budget=budget
+    )
+    steps = {"steps_per_epoch": made.steps_per_epoch}
+    assert made.facts() == steps | rounded

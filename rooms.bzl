@@ -128,8 +128,8 @@ PROGRAMS = {
 
 # Room -> what its tests need beside what the room itself may import.
 TEST_NEEDS = {
-    # Checks are tried on whole configs.
-    "config_fields": ["configs"],
+    # Checks are tried on whole configs, and read lists of names in these rooms.
+    "config_fields": ["configs", "models", "pipelines", "training"],
     # The metrics that tasks may name are those that are computed.
     "evaluation": ["tasks"],
     # The fields' list of Transformers is checked against the schemes.

@@ -21,7 +21,6 @@ from mtl_tf.configs import (
 from mtl_tf.core.errors import ConfigError
 
 FOLDER = pathlib.Path(configs.__file__).parent
-ROOT = pathlib.Path(__file__).parents[2]
 SHIPPED = sorted(
     path.stem
     for path in FOLDER.glob("*.py")
@@ -388,13 +387,6 @@ def test_every_recurrent_row_lets_its_forget_bias_and_pooling_be_set():
             scheme = load(table).get_config(row).model.scheme
             assert (scheme.forget_bias, scheme.pooling) == (1.0, "last"), row
     assert found > 10
-
-
-def test_the_docs_list_every_shipped_config():
-    page = (ROOT / "docs" / "configs.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| .*", page, re.MULTILINE)
-    named = set(re.findall(r"`(\w+)[:`]", "\n".join(listed)))
-    assert set(SHIPPED) <= named
 
 
 def test_decanlp_counts_words_as_its_results_were_made():

@@ -1,4 +1,4 @@
-"""The base class of a task type's predictions, as a run uses them."""
+"""The base class of what a task type predicts, and from which inputs."""
 
 import abc
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Task types as runs see them: their predictions."""
+"""What each task type predicts, and from which inputs."""
 
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError

@@ -217,6 +217,19 @@ class Wrong(Levels):
 
 class Circle(Levels):
     tasks = "mine.py:Circle"
+
+class Unserved(Levels):
+    from export.serving_sharing import ServedTexts as export
+
+class Lossless(Levels):
+    from mtl_tf.prediction.task_types.classification import ClassPrediction
+    prediction = ClassPrediction()
+    prediction.outputs = {"prediction": False}
+
+class Misspelt(Levels):
+    from mtl_tf.tasks.task_types.classification import Classification
+    tasks = Classification()
+    tasks.default_metrics = lambda settings: ("acuracy",)
 """
 
 
@@ -249,6 +262,8 @@ def test_a_type_outside_the_package_has_a_part_for_each_room(own):
         ),
         (1, "Wrong", "models must be an object of .*HeadType, or the name of"),
         (5, "Wrong", "export must be a class of .*Served, or the name"),
+        (5, "Unserved", "ServedTexts, which lacks the methods answer, empty"),
+        (3, "Lossless", "must name 'loss' and .*, got prediction$"),
         (0, "Missing", "has no class 'Missing'"),
         (0, "Circle", "tasks must be an object of .*TaskType, or the name of"),
     ],
@@ -256,6 +271,15 @@ def test_a_type_outside_the_package_has_a_part_for_each_room(own):
 def test_what_is_wrong_with_it_is_told(own, room, name, message):
     with pytest.raises(ConfigError, match=message):
         importlib.import_module(PACKAGES[room]).of(f"mine.py:{name}")
+
+
+def test_default_metrics_are_those_of_the_type(own, tmp_path):
+    from mtl_tf.tasks.registry import resolve
+
+    (tmp_path / "train.csv").write_text("text,label\na,low\nb,high\n")
+    entry = {"name": "r", "type": "mine.py:Misspelt"}
+    with pytest.raises(ConfigError, match="'acuracy'; did you mean 'accuracy'"):
+        resolve([entry | {"files": {"train": "train.csv"}}])
 
 
 def test_a_part_that_was_wrong_may_be_mended(own):

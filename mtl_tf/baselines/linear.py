@@ -16,6 +16,7 @@ from mtl_tf.baselines import svm, yardsticks
 from mtl_tf.baselines import task_types as answers
 from mtl_tf.baselines.ngrams import scikit_learn
 from mtl_tf.core import checks, files
+from mtl_tf.core import task_types as type_names
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.evaluation import (
@@ -133,12 +134,15 @@ def _train(
 
 
 def _check_types(tasks: Sequence[Task]) -> None:
+    known = [t.name for t in tasks if answers.of(t.type).linear]
     for task in tasks:
-        if not answers.of(task.type).linear:
+        if task.name not in known:
+            others = f": --config.tasks={','.join(known)}" if known else ""
+            name = type_names.title(task.type)
             raise ConfigError(
                 "the linear baseline gives texts and pairs of them labels or "
-                "numbers; "
-                f"the task {task.name!r} is of the type {task.type!r}"
+                f"numbers; the task {task.name!r} is of the type {name!r}; "
+                f"name only tasks that it knows{others}"
             )
 
 

@@ -209,7 +209,7 @@ BY_TASK = (
 VERSION = 6
 
 #: What fields and groups were called before: old path -> path. Configs of
-#: run directories are renamed when they are read (`configs.older`).
+#: run directories are renamed when they are read (`config_fields.older`).
 RENAMED = {"pipeline.schedule": "pipeline.mixing"}
 
 

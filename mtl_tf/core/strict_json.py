@@ -9,19 +9,34 @@ from typing import Any
 def dumps(value: Any, indent: int | None = None) -> str:
     """Like `json.dumps`, with null for NaN and infinities.
 
+    NumPy's numbers and arrays are written as numbers and lists: the code of a
+    user, such as a task type's predictions, may leave them in results.
+
     Args:
-        value: a value for `json.dumps`.
+        value: a value for `json.dumps`, maybe with values of NumPy in it.
         indent: spaces per level; None writes one line.
     """
     options = {"indent": indent, "ensure_ascii": False, "allow_nan": False}
     try:
-        return json.dumps(value, **options)
+        return json.dumps(value, default=_plain, **options)
     except ValueError:
         return json.dumps(_finite(value), **options)
 
 
+def _plain(value: Any) -> Any:
+    """A value of NumPy, which is not imported here, as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(
+        f"JSON holds numbers, texts, lists and mappings, got {value!r:.60} "
+        f"({type(value).__name__})"
+    )
+
+
 def _finite(value: Any) -> Any:
     """The value with None for NaN and infinities, at any depth."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -118,6 +118,15 @@ def _of_own(package: str, name: str, base: type | None) -> Any:
         fits = base is None or base.__name__ in [c.__name__ for c in classes]
     else:
         fits = base is None or isinstance(part, base)
+    # Objects of an abstract class do not come into being.
+    lacking = sorted(getattr(part, "__abstractmethods__", ()))
+    if fits and asks_class and lacking:
+        del _LOADED[name]
+        raise ConfigError(
+            f"{name}: {room} is the class {part.__name__}, which lacks the "
+            f"methods {', '.join(lacking)}: write them, or derive it from a "
+            "class that has them"
+        )
     if not fits:
         del _LOADED[name]  # In a notebook, the file may be fixed and reloaded.
         raise ConfigError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import title
 from mtl_tf.evaluation import task_types
 from mtl_tf.evaluation.probabilities import quality
@@ -154,10 +155,17 @@ def _mean(scores: list[float]) -> float | None:
 def _score(task: TaskPredictions) -> dict[str, Any]:
     scorer = task_types.of(task.type).scorer_of(task)
     size, primary = scorer.size, task.metrics[0]
+    scores = scorer.part(np.ones(size, bool))
+    if absent := [m for m in ("examples", *task.metrics) if m not in scores]:
+        raise ConfigError(
+            f"the scorer of {title(task.type)} must return "
+            f"{', '.join(('examples', *task.metrics))} for the task "
+            f"{task.name}, and lacks {', '.join(absent)}"
+        )
     result: dict[str, Any] = {
         "type": task.type,
         "primary": primary,
-        **scorer.part(np.ones(size, bool)),
+        **scores,
         **scorer.details(),
     }
     declared = types_of_tasks.of(task.type).metrics

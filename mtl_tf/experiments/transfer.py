@@ -78,11 +78,11 @@ def transfer(
         control: one of `CONTROLS`, "" for the transfer itself.
 
     Returns:
-        The contents of `results.json`, in the form of `runs.train`: the new
-        tasks' scores of all finished turns in `model_dir`. Besides the facts of
-        every run, `run` has sums over the turns of the new models' `parameters`
-        (their number is `models`) and of all `wall_time`, and `turns`: the
-        facts of each turn's two runs, by the new task's name.
+        The contents of `results.json`, in the form of `training_run.train`: the
+        new tasks' scores of all finished turns in `model_dir`. Besides the
+        facts of every run, `run` has sums over the turns of the new models'
+        `parameters` (their number is `models`) and of all `wall_time`, and
+        `turns`: the facts of each turn's two runs, by the new task's name.
 
     Raises:
         MtlError: a mistake in the config, the data or the directory.

@@ -23,7 +23,7 @@ class Alignment:
     Attributes:
         label: how figures name the run.
         languages: the source's and the target's.
-        source: the S tokens of the text; see `pieces.Pieces`.
+        source: the S tokens of the text; see `carried_spaces.Pieces`.
         known: bool [S], whether the run's vocabulary has them.
         target: the U tokens of the translation.
         weights: float64 [U, S], equation 5 of Dong et al. (2015): how much

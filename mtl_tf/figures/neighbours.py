@@ -22,8 +22,8 @@ class Neighbours:
 
     Attributes:
         word: the word.
-        nearest: words, as `pieces.Pieces` shows them, and the cosines of
-            their vectors with the word's, the nearest first.
+        nearest: words, as `carried_spaces.Pieces` shows them, and the cosines
+            of their vectors with the word's, the nearest first.
     """
 
     word: str

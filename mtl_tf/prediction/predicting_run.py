@@ -10,7 +10,7 @@ TaskDict = Mapping[str, Any]
 
 
 class PredictingRun(Protocol):
-    """The part of `loaded_run.Run` that the modules below it use.
+    """The part of `mtl_tf.runs.loaded_run.Run` that predictions need.
 
     Attributes:
         config: the resolved config.

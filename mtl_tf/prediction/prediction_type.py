@@ -1,4 +1,4 @@
-"""The base class of a task type's predictions, as a run uses them."""
+"""The base class of what a task type predicts, and from which inputs."""
 
 import abc
 from collections.abc import Callable, Mapping, Sequence
@@ -54,9 +54,9 @@ class PredictionType(abc.ABC):
     """How a run predicts the tasks of a type.
 
     Attributes:
-        outputs: the names of the model outputs that are kept. The value is
-            whether an output has an entry for each place of the first time
-            axis.
+        outputs: the names of the model outputs that are kept, "loss" among
+            them. The value is whether an output has an entry for each place of
+            the first time axis.
         field_names: input feature to the name of an example's field, where the
             two differ.
         fixed: fields that a task's config entry may fix for all examples; a

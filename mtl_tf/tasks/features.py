@@ -6,6 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from mtl_tf.core import checks
+
 INPUT, TARGET = "input", "target"
 #: Element types of strings: a text, which is yet to be split along its time
 #: axis, or given words, one for each place of the axis.
@@ -32,12 +34,21 @@ class Feature:
             own length of each time axis. Features on the same time axis have
             the same length. Input texts on the same axis are joined, with a
             separator between them.
+
+    Raises:
+        ConfigError: an unknown role or element.
     """
 
     name: str
     role: str
     element: str
     axes: tuple[Axis, ...] = ()
+
+    def __post_init__(self):
+        what = f"of the feature {self.name!r}"
+        checks.one_of(f"role {what}", self.role, (INPUT, TARGET))
+        elements = (TEXT, WORDS, LABELS, NUMBERS)
+        checks.one_of(f"element {what}", self.element, elements)
 
     @property
     def time(self) -> str:

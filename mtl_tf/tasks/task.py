@@ -58,6 +58,7 @@ class Task:
         self.task_type.check(self.name, self.settings)
         if self.metrics is None:
             metrics = self.task_type.default_metrics(self.settings)
+            self.task_type.check_metrics(metrics, self.settings)
             object.__setattr__(self, "metrics", metrics)
         checks.positive(f"task {self.name}: loss_weight", self.loss_weight)
 

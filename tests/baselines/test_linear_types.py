@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.baselines import linear
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import probability_files
 from mtl_tf.tasks.task import SPLITS
 from tests.system import corpus
@@ -74,3 +75,26 @@ def test_pairs_of_texts(tmp_path, pairs):
     assert pairs == "joined" or results["tasks"]["p"]["accuracy"] > 95
     table = probability_files.read(str(run / probability_files.FOLDER), "p")
     assert table.scores.shape == (100, 2)
+
+
+def test_a_type_that_it_does_not_know_is_told_with_the_tasks_it_knows(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\nlog in,x\npay,y\n")
+    (tmp_path / "a.conll").write_text("log O\n\npay B\n")
+    (tmp_path / "my_types.py").write_text(
+        "from mtl_tf.baselines.yardstick import Yardstick\n"
+        "class Mine:\n"
+        "    tasks = models = evaluation = prediction = export = 'tagging'\n"
+        "    baselines = Yardstick()\n"
+    )
+    tags = {
+        "name": "tags",
+        "type": f"{tmp_path}/my_types.py:Mine",
+        "files": dict.fromkeys(SPLITS, str(tmp_path / "a.conll")),
+    }
+    files = dict.fromkeys(SPLITS, str(tmp_path / "a.csv"))
+    topics = {"name": "topics", "files": files}
+    message = "'tags' is of the type 'Mine'.*: --config.tasks=topics$"
+    with pytest.raises(ConfigError, match=message):
+        linear.train(corpus.config((tags, topics)), str(tmp_path / "run"))
+    with pytest.raises(ConfigError, match="name only tasks that it knows$"):
+        linear.train(corpus.config((tags,)), str(tmp_path / "alone"))

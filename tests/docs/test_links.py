@@ -115,6 +115,33 @@ def test_architecture_names_only_files_that_are_there(architecture):
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+def strays(text):
+    """The files that are named without a folder, and are in none beside."""
+    for line in text.splitlines():
+        paths = [ROOT / path for path in re.findall(r"`(\w+/[^`]*)`", line)]
+        folders = {path.parent for path in paths} | {*paths}
+        for name in re.findall(r"`([a-z_]+\.py)`", line):
+            if not any((folder / name).is_file() for folder in folders):
+                yield name
+
+
+def test_architecture_names_files_beside_their_folder(architecture):
+    assert list(strays(architecture)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("`mtl_tf/runs/system.py`, and `loading.py`", []),
+        ("`mtl_tf/runs/`: `loading.py`", []),
+        ("`mtl_tf/runs/system.py`, and `absent.py`", ["absent.py"]),
+        ("`loading.py` in the same folder", ["loading.py"]),
+    ],
+)
+def test_a_file_beside_no_folder_is_seen(line, found):
+    assert list(strays(line)) == found
+
+
 # The README
 
 

@@ -210,3 +210,12 @@ def test_lengths_must_agree(field):
 def test_lengths_of_diagnostics_must_agree():
     with pytest.raises(ValueError, match="diagnostics guessed must have one"):
         evaluate([books(diagnostics={"guessed": [1, 0]})], "test")
+
+
+def test_a_scorer_must_return_all_metrics(monkeypatch):
+    monkeypatch.setattr(
+        "mtl_tf.evaluation.task_types.classification.ClassScorer.part",
+        lambda *_: {"examples": 4, "macro_f1": 0.0},
+    )
+    with pytest.raises(ConfigError, match="task books, and lacks accuracy$"):
+        evaluate([books()], "test")

@@ -287,3 +287,15 @@ def test_labels_of_targets():
 def test_fields_that_number_labels_as_in_a_run(name, settings, expected):
     found = task_types.of(name).fixed_fields(("x", "y"), settings)
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("role", "element", "message"),
+    [
+        ("goal", TEXT, "role of the feature 'places' 'goal'"),
+        (TARGET, "label", "element of the feature 'places' 'label'"),
+    ],
+)
+def test_unknown_roles_and_elements_are_refused(role, element, message):
+    with pytest.raises(ConfigError, match=message):
+        Feature("places", role, element)

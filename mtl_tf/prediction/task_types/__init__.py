@@ -1,4 +1,4 @@
-"""Task types as runs see them: their predictions."""
+"""What each task type predicts, and from which inputs."""
 
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
@@ -10,9 +10,16 @@ def of(name: str) -> PredictionType:
     """The `PredictionType` of the task type of that name.
 
     Raises:
-        ConfigError: there is none; the message offers the nearest names.
+        ConfigError: there is none; the message offers the nearest names. Or it
+            is the user's own, and keeps no losses.
     """
-    return task_types.find(__name__, name, PredictionType)
+    found = task_types.find(__name__, name, PredictionType)
+    if "loss" not in found.outputs:
+        raise ConfigError(
+            f"{name}: outputs of its part prediction must name 'loss' and what "
+            f"predictions are made of, got {', '.join(found.outputs) or '()'}"
+        )
+    return found
 
 
 def given_texts_of(task: TaskDict) -> GivenTexts:

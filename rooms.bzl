@@ -18,7 +18,7 @@ ROOMS = {
     "evaluation": ["core", "text", "tasks"],
     # What trains tensors, and knows neither tasks nor models.
     "training": ["core"],
-    # Predictions and scores of a model, by task type; knows no directory.
+    # Predictions and scores of a model, by task type; knows no run directory.
     "prediction": [
         "core",
         "text",

@@ -92,18 +92,24 @@ def new_directory(path: str) -> Iterator[str]:
 def hidden_directory(path: str) -> Iterator[str]:
     """Yields a directory next to `path` for `publish`; it is removed finally.
 
+    So are parents that were not there, if nothing is published in them.
+
     Raises:
         RunError: `path` exists already.
     """
     path = os.path.abspath(path)
     if os.path.lexists(path):
         raise _exists(path)
+    parents = absent(os.path.dirname(path))
     make_directory(os.path.dirname(path))
     with _hidden(path, tempfile.mkdtemp) as temporary:
         try:
             yield temporary
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+            with contextlib.suppress(OSError):  # not empty
+                for parent in parents:
+                    os.rmdir(parent)
 
 
 def publish(temporary: str, path: str) -> None:

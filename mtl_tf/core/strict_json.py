@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from mtl_tf.core.errors import ConfigError
+
 
 def dumps(value: Any, indent: int | None = None) -> str:
     """Like `json.dumps`, with null for NaN and infinities.
@@ -15,10 +17,14 @@ def dumps(value: Any, indent: int | None = None) -> str:
     Args:
         value: a value for `json.dumps`, maybe with values of NumPy in it.
         indent: spaces per level; None writes one line.
+
+    Raises:
+        ConfigError: it has what JSON does not hold, such as a set.
     """
     options = {"indent": indent, "ensure_ascii": False, "allow_nan": False}
+    options["default"] = _plain
     try:
-        return json.dumps(value, default=_plain, **options)
+        return json.dumps(value, **options)
     except ValueError:
         return json.dumps(_finite(value), **options)
 
@@ -27,7 +33,7 @@ def _plain(value: Any) -> Any:
     """A value of NumPy, which is not imported here, as Python's."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(
+    raise ConfigError(
         f"JSON holds numbers, texts, lists and mappings, got {value!r:.60} "
         f"({type(value).__name__})"
     )

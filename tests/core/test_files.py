@@ -297,6 +297,15 @@ def test_new_directory_leaves_nothing_when_the_block_raises(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_new_directory_leaves_no_empty_parents_either(tmp_path):
+    (tmp_path / "old").mkdir()
+    with pytest.raises(ZeroDivisionError):
+        with files.new_directory(str(tmp_path / "old" / "new" / "deep" / "1")):
+            raise ZeroDivisionError
+    assert os.listdir(tmp_path) == ["old"]
+    assert os.listdir(tmp_path / "old") == []
+
+
 def test_new_directory_survives_kill_9_in_the_middle(tmp_path):
     path = tmp_path / "1"
     writer = start(KILLED_WHILE_FILLING, path)

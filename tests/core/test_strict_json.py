@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.core import files, strict_json
+from mtl_tf.core.errors import ConfigError
 from tests.core import strict
 
 
@@ -46,5 +47,5 @@ def test_values_of_numpy_are_plain(odd):
 
 
 def test_what_json_cannot_hold_is_told():
-    with pytest.raises(TypeError, match=r"JSON holds .*, got \{1\} \(set\)"):
+    with pytest.raises(ConfigError, match=r"JSON holds .*, got \{1\} \(set\)"):
         strict_json.dumps({"a": {1}})

@@ -46,6 +46,13 @@ class TextPrediction(PredictionType):
         return dict(zip(names, texts))
 
     def _rule(self, task: TaskDict, names: Sequence[str], value: Any) -> str:
+        given = value if isinstance(value, Mapping) else names
+        if lacking := [repr(name) for name in names if name not in given]:
+            return (
+                f"the task {task['name']} reads {' and '.join(names)}: there "
+                f"is no {' and no '.join(lacking)} among the fields of "
+                f"{value!r:.60}"
+            )
         if len(names) == 1:
             return (
                 f"the task {task['name']} reads whole texts: each must be a "

@@ -79,12 +79,12 @@ def test_columns_in_and_out(tagger, files):
         (
             '{"tokens": ["a"], "task": "books"}',
             ["--format=jsonl"],
-            "in:1: the task books reads whole texts: each must",
+            "in:1: the task books reads text: there is no 'text' among",
         ),
         (
             "\na\nb\n",
             ["--format=conll", "--task=books"],
-            "in:2: the task books reads whole texts: each must",
+            "in:2: the task books reads text: there is no 'text' among",
         ),
         ("a\n", ["--format=conll"], "--task is missing"),
         (

@@ -86,6 +86,7 @@ def test_wrong_texts(run):
     assert run.predict("mood", ["EU sleeps"])[0]["label"] in ("good", "bad")
     for task, text, message in (
         ("mood", ["EU"], "the task mood reads whole texts"),
+        ("mood", {"txt": "EU"}, "reads text: there is no 'text' among"),
         ("chunks", 3, "must be a string or a list of strings"),
         ("chunks", ["EU", 3], "must be a string or a list of strings"),
         ("chunks", ["EU", ""], r"token 1 \(counted from 0\) .* is empty"),

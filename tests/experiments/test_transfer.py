@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.experiments import transfer
 from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.run_directory import RunDirectory
@@ -215,6 +215,14 @@ def test_wrong_options_leave_no_folder(tuned, tmp_path):
     tuned["model"]["encoder"]["frozen_layers"] = 9
     with pytest.raises(ConfigError, match="frozen_layers must be at most 2"):
         transfer.transfer(tuned, str(tmp_path / "t"))
+    assert not (tmp_path / "t").exists()
+
+
+def test_missing_vectors_leave_no_folder(small_files, tmp_path):
+    config = quick(small_files)
+    config["text"]["vectors"] = str(tmp_path / "gone.txt")
+    with pytest.raises(DataError, match="gone.txt: No such file"):
+        transfer.transfer(config, str(tmp_path / "t"))
     assert not (tmp_path / "t").exists()
 
 

@@ -162,3 +162,10 @@ def test_an_export_reads_them_too(hashed, tmp_path, known):
         np.testing.assert_allclose(
             said["confidence"], wanted["confidence"], rtol=1e-4
         )
+
+
+def test_a_missing_file_of_ngrams_leaves_no_run(tmp_path):
+    config = config_of(tmp_path, vectors=str(tmp_path / "gone.txt"))
+    with pytest.raises(DataError, match="gone.txt: No such file"):
+        training_run.train(config, str(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()

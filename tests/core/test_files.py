@@ -10,7 +10,7 @@ import stat
 import pytest
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import ConfigError, RunError
 from tests.core.processes import start
 
 KILLED_WHILE_WRITING = """
@@ -205,7 +205,7 @@ def test_json_comes_back(tmp_path):
 def test_json_that_cannot_be_written_leaves_the_old_file(tmp_path):
     path = str(tmp_path / "a.json")
     files.write_json(path, 1)
-    with pytest.raises(TypeError):
+    with pytest.raises(ConfigError, match="JSON holds"):
         files.write_json(path, {"bad": object()})
     assert files.read_json(path) == 1
 

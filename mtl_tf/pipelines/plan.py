@@ -116,17 +116,13 @@ class BatchPlan:
         for name, split in zip(names, self.splits):
             lengths = of_task(boundaries, name)
             sizes = parts * batch_sizes(lengths, batch_size, *budget)
-            if tokens_per_batch:
-                whole, sizes = (
-                    sizes,
-                    _shared_out(sizes, replicas, tokens_per_batch),
-                )
-                self.is_rounded |= not np.array_equal(whole, sizes)
+            shared = _shared_out(sizes, replicas, tokens_per_batch)
+            self.is_rounded |= not np.array_equal(sizes, shared)
             _check_split(name, split, lengths)
             column = split.columns.get(balanced.get(name, ""))
             classes = None if column is None else np.asarray(column.values)
             self._orders.append(
-                TaskOrder(name, split, lengths, sizes, seed, classes)
+                TaskOrder(name, split, lengths, shared, seed, classes)
             )
         sizes = [order.sizes for order in self._orders]
         self.batch_sizes = np.concatenate(sizes if per_task else sizes[:1])
@@ -141,16 +137,7 @@ class BatchPlan:
         )
         self._joint = None
         if self.mixing.is_joint:
-            if tokens_per_batch:
-                raise ConfigError(
-                    "joint steps have pipeline.batch_size examples of each "
-                    "task: set pipeline.tokens_per_batch to 0"
-                )
-            if per_task:
-                raise ConfigError(
-                    "joint steps have batches of all tasks in one bucket: set "
-                    "pipeline.buckets_per_task to False"
-                )
+            _check_joint(tokens_per_batch, per_task)
             self._joint = JointOrder(self._orders, seed)
 
     @property
@@ -242,7 +229,12 @@ class BatchPlan:
 
 
 def _shared_out(sizes: np.ndarray, replicas: int, budget: int) -> np.ndarray:
-    """The largest multiples of `replicas` up to the sizes of batches."""
+    """The largest multiples of `replicas` up to the sizes of batches.
+
+    Without a budget they are the user's own size, which is not changed.
+    """
+    if not budget:
+        return sizes
     if sizes.min() < replicas:
         raise ConfigError(
             f"pipeline.tokens_per_batch must give each of the {replicas} "
@@ -251,6 +243,20 @@ def _shared_out(sizes: np.ndarray, replicas: int, budget: int) -> np.ndarray:
             "texts (text.max_length)"
         )
     return sizes // replicas * replicas
+
+
+def _check_joint(tokens_per_batch: int, per_task: bool) -> None:
+    """Refuses options that joint steps cannot have."""
+    if tokens_per_batch:
+        raise ConfigError(
+            "joint steps have pipeline.batch_size examples of each task: set "
+            "pipeline.tokens_per_batch to 0"
+        )
+    if per_task:
+        raise ConfigError(
+            "joint steps have batches of all tasks in one bucket: set "
+            "pipeline.buckets_per_task to False"
+        )
 
 
 def _check_split(name: str, split: EncodedSplit, boundaries: list) -> None:

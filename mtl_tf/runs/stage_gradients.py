@@ -80,9 +80,6 @@ def grouped(
         weighting: see `weighting_of`.
         variables: those that the stage trains.
         shared_variables: those among them that its tasks share.
-
-    Raises:
-        ConfigError: it needs that, and another option cannot be had with it.
     """
     if not shared_variables or not task_by_task(config):
         return None

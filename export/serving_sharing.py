@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.piece_examples import examples_of
 from mtl_tf.tasks import task_types

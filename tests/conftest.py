@@ -126,7 +126,7 @@ def batches_stay_whole():
     Every part is traced anew, which costs more than it saves in runs this
     short. `tests/layers` holds that splitting changes nothing.
     """
-    from mtl_tf.layers import recurrence
+    from mtl_tf.layers.recurrent import recurrence
 
     with recurrence.options(shards=1):
         yield
@@ -135,7 +135,7 @@ def batches_stay_whole():
 @pytest.fixture
 def without_jit():
     """Compiling takes seconds: only tests that are about it do it."""
-    from mtl_tf.layers import recurrence
+    from mtl_tf.layers.recurrent import recurrence
 
     with recurrence.options(jit=False, shards=1):
         yield

@@ -167,6 +167,20 @@ def test_imports_of_modules_have_no_circle():
     graphlib.TopologicalSorter(graph).prepare()
 
 
+def test_folders_of_layers_import_in_one_direction():
+    graph = {}
+    for file in python_files("mtl_tf/layers"):
+        _, _, *inside = module_of(file)
+        for _, module in imports(file):
+            parts = module.split(".")
+            if parts[:2] == ["mtl_tf", "layers"] and len(inside) > 1:
+                graph.setdefault(inside[0], set()).add(parts[2])
+    for folder, needed in graph.items():
+        needed.discard(folder)
+    assert {"recurrent", "base"} <= graph["crf"]
+    graphlib.TopologicalSorter(graph).prepare()
+
+
 # Test modules
 
 IN_A_STRING = re.compile(

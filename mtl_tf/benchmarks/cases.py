@@ -30,7 +30,7 @@ from mtl_tf.benchmarks.timing import (
 )
 from mtl_tf.benchmarks.transformer import transformer
 from mtl_tf.benchmarks.translation import beam_search, translation
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.training.trainer import Trainer
 

@@ -16,7 +16,7 @@ from mtl_tf.benchmarks.result_rows import (
 )
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import compete
-from mtl_tf.layers.pretrained_encoder import states_of
+from mtl_tf.layers.pretrained.pretrained_encoder import states_of
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 
 _PRECISIONS = ("float32", "mixed_bfloat16")

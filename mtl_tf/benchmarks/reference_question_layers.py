@@ -6,14 +6,14 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.layers.coattention import DualCoattention
-from mtl_tf.layers.feed_forward import FeedForward
-from mtl_tf.layers.pointer_decoder import PointerDecoder
-from mtl_tf.layers.self_attention import SelfAttention
-from mtl_tf.layers.self_attentive_encoder import (
+from mtl_tf.layers.answering.coattention import DualCoattention
+from mtl_tf.layers.answering.pointer_decoder import PointerDecoder
+from mtl_tf.layers.answering.self_attentive_encoder import (
     BidirectionalLSTM,
     SelfAttentiveEncoder,
 )
+from mtl_tf.layers.attention.self_attention import SelfAttention
+from mtl_tf.layers.feed_forward import FeedForward
 
 _NEVER = -1e9
 

@@ -16,7 +16,7 @@ from mtl_tf.benchmarks.result_rows import (
 )
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import compete
-from mtl_tf.layers.transformer_block import TransformerBlock
+from mtl_tf.layers.attention.transformer_block import TransformerBlock
 from mtl_tf.models.multi_task import MultiTaskModel
 
 _DROPOUT, _INPUT_DROPOUT = 0.1, 0.5

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtl_tf.layers.meta_lstm import MetaLSTM
+from mtl_tf.layers.recurrent.meta_lstm import MetaLSTM
 
 # In the order of the layer's slices.
 GATES = ("input gate", "forget gate", "output gate", "new input")

@@ -7,8 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.inputs.embedding import Embedding
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.scheme import RecurrentScheme
 from mtl_tf.prediction.text_prediction import features_of
 from mtl_tf.runs.loaded_run import Run

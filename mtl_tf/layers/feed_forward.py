@@ -6,7 +6,7 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.steps import product
+from mtl_tf.layers.products import product
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

@@ -4,9 +4,9 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.orthogonality import orthogonality_penalty
-from mtl_tf.layers.ramp import check_ramp, ramp
-from mtl_tf.layers.task_discriminator import TaskDiscriminator
+from mtl_tf.layers.adversarial.orthogonality import orthogonality_penalty
+from mtl_tf.layers.adversarial.ramp import check_ramp, ramp
+from mtl_tf.layers.adversarial.task_discriminator import TaskDiscriminator
 from mtl_tf.models.shared_private import ParallelScheme
 
 
@@ -34,7 +34,8 @@ class AdversarialScheme(ParallelScheme):
         orthogonality_mean: divide S^T H by the number n of examples, so that
             the penalty does not grow with the batch. The paper does not divide.
         adversarial_schedule: how the adversarial weight reaches its value:
-            "constant", "linear" or "sigmoid"; see `layers.ramp.ramp`.
+            "constant", "linear" or "sigmoid"; see
+            `layers.adversarial.ramp.ramp`.
         adversarial_start: the adversarial weight is 0 before this step of a
             training stage.
         adversarial_steps: number of steps for which it grows; 0 if constant.

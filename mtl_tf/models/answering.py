@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from mtl_tf.layers import pointer_mixture
+from mtl_tf.layers.answering import pointer_mixture
 from mtl_tf.models.protocol import TaskModel
 
 _POINTER = ("hidden", "memory", "context")

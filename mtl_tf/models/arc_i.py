@@ -4,7 +4,7 @@ import functools
 
 import keras
 
-from mtl_tf.layers.me_lstm import MELSTM
+from mtl_tf.layers.recurrent.me_lstm import MELSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
 

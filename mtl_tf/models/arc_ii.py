@@ -2,7 +2,7 @@
 
 import keras
 
-from mtl_tf.layers.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.recurrent.arc_ii import LocalGlobalLSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
 

@@ -10,9 +10,9 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, hint
 from mtl_tf.layers import base
-from mtl_tf.layers.embedding import Embedding
-from mtl_tf.layers.encoder_adapters import Adapting
-from mtl_tf.layers.pretrained_encoder import PretrainedEncoder
+from mtl_tf.layers.inputs.embedding import Embedding
+from mtl_tf.layers.pretrained.encoder_adapters import Adapting
+from mtl_tf.layers.pretrained.pretrained_encoder import PretrainedEncoder
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.models import task_types
 from mtl_tf.models.scheme import SharingScheme

@@ -2,7 +2,7 @@
 
 import keras
 
-from mtl_tf.layers.hyper_lstm import HyperLSTM
+from mtl_tf.layers.recurrent.hyper_lstm import HyperLSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
 

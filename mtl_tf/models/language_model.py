@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.core import random, special_ids
 from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.inputs.embedding import Embedding
 from mtl_tf.layers.softmax_output import SoftmaxOutput
 from mtl_tf.models.scheme import RecurrentScheme
 

@@ -2,7 +2,7 @@
 
 import keras
 
-from mtl_tf.layers.lstm import LSTM
+from mtl_tf.layers.recurrent.lstm import LSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
 

@@ -7,9 +7,9 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks, random
-from mtl_tf.layers import backbone_dropout, fused_activation
-from mtl_tf.layers.pretrained_encoder import states_of
-from mtl_tf.layers.sublayers import sublayers
+from mtl_tf.layers.pretrained import backbone_dropout, fused_activation
+from mtl_tf.layers.pretrained.pretrained_encoder import states_of
+from mtl_tf.layers.pretrained.sublayers import sublayers
 
 # Standard deviation of the normal distribution of the initial weights in Devlin
 # et al. (2019).

@@ -2,7 +2,7 @@
 
 import keras
 
-from mtl_tf.layers.me_lstm import MELSTM
+from mtl_tf.layers.recurrent.me_lstm import MELSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
 

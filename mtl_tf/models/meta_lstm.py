@@ -2,7 +2,7 @@
 
 import keras
 
-from mtl_tf.layers.meta_lstm import MetaLSTM
+from mtl_tf.layers.recurrent.meta_lstm import MetaLSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
 

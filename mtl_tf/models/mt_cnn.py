@@ -20,8 +20,8 @@ class MTCNNScheme(SharingScheme):
     al. (2016), even these are shared only in part ("only one lookup table is
     shared, and the other lookup tables and layers are task-specific"). For
     this, set `config.model.embedding_private_dim`: that many of the dimensions
-    come from a table of the task (`layers.embedding.Embedding`). Without that
-    field the whole table is shared.
+    come from a table of the task (`layers.inputs.embedding.Embedding`). Without
+    that field the whole table is shared.
 
     Args:
         tasks: number of tasks.

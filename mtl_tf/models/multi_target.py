@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from mtl_tf.core.names import look_up
 from mtl_tf.core.special_ids import EOS
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.layers.base import at_least_one_step
-from mtl_tf.layers.gru_encoder import GRUEncoder
+from mtl_tf.layers.recurrent import recurrence
+from mtl_tf.layers.translation.attention_decoder import AttentionDecoder
+from mtl_tf.layers.translation.gru_encoder import GRUEncoder
 from mtl_tf.models import translation_options
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.models.translation_search import (

@@ -8,13 +8,16 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.embedding import Embedding
-from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
+from mtl_tf.layers.inputs.character_features import CharacterFeatures
+from mtl_tf.layers.inputs.embedding import Embedding
+from mtl_tf.layers.inputs.wide_features import WideFeatures
+from mtl_tf.layers.inputs.word_dropout import WordDropout
+from mtl_tf.layers.pretrained.pretrained_encoder import (
+    PretrainedEncoder,
+    first_pieces,
+)
 from mtl_tf.layers.task_dense import TaskDense
-from mtl_tf.layers.wide_features import WideFeatures
-from mtl_tf.layers.word_dropout import WordDropout
 from mtl_tf.models import components, own_layers, wide_part
 from mtl_tf.models.head_type import HeadType
 from mtl_tf.models.headed import HeadedModel
@@ -328,7 +331,7 @@ def build_model(
             Sun 2019 has it; whether hidden layer and head are "private", one
             per task, or "shared"), "encoder" (options of `PretrainedEncoder`),
             "word_dropout", "rare_word_dropout", "characters" ("name": "none",
-            "cnn" or "lstm", and options of `layers.character_features`),
+            "cnn" or "lstm", and options of `layers.inputs.character_features`),
             "casing_dim" (0 for none), "init" (see `layers.base.check_init`) and
             the fields of task types, such as "tagging" (see
             `mtl_tf.models.task_types`).

@@ -9,9 +9,9 @@ from absl import logging
 
 from mtl_tf.core import own_functions
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
 from mtl_tf.layers.base import StackedLayer
-from mtl_tf.layers.sublayers import sublayers
+from mtl_tf.layers.pretrained.sublayers import sublayers
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models import components
 from mtl_tf.models.scheme import SharingScheme
 

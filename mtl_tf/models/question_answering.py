@@ -10,12 +10,12 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, look_up
 from mtl_tf.core.special_ids import BOS
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.answer_block import AnswerBlock
+from mtl_tf.layers.answering.answer_block import AnswerBlock
+from mtl_tf.layers.answering.pointer_decoder import PointerDecoder
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.beam_search import BeamSearch
-from mtl_tf.layers.pointer_decoder import PointerDecoder
-from mtl_tf.layers.positions import Positions
+from mtl_tf.layers.inputs.positions import Positions
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.answering import Answering
 from mtl_tf.models.question_reader import Parts, QuestionReader
 

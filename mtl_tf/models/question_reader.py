@@ -9,15 +9,15 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.special_ids import OOV
-from mtl_tf.layers.base import at_least_one_step
-from mtl_tf.layers.coattention import DualCoattention
-from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.embedding import Embedding
-from mtl_tf.layers.ngram_embedding import NgramEmbedding
-from mtl_tf.layers.self_attentive_encoder import (
+from mtl_tf.layers.answering.coattention import DualCoattention
+from mtl_tf.layers.answering.self_attentive_encoder import (
     BidirectionalLSTM,
     SelfAttentiveEncoder,
 )
+from mtl_tf.layers.base import at_least_one_step
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.inputs.embedding import Embedding
+from mtl_tf.layers.inputs.ngram_embedding import NgramEmbedding
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.models.protocol import TaskModel
 

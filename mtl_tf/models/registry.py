@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mtl_tf.core import own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
-from mtl_tf.layers.character_features import (
+from mtl_tf.layers.inputs.character_features import (
     CharacterCNN,
     CharacterFeatures,
     CharacterLSTM,

@@ -8,7 +8,7 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.pooling import OVER_TIME, AttentionPooling
-from mtl_tf.layers.recurrence import Result
+from mtl_tf.layers.recurrent.recurrence import Result
 
 POOLINGS = ("last", "mean", "max", "attention")
 
@@ -87,7 +87,7 @@ class RecurrentScheme(SharingScheme):
             weighted mean, see `layers.pooling.AttentionPooling`, with weights
             per task only if "sharing" is "private".
         forget_bias: initial bias of the forget gates; see
-            `layers.lstm.forget_offset`.
+            `layers.recurrent.lstm.forget_offset`.
         init: see `base.check_init`.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 import keras
 
-from mtl_tf.layers.shared_private import (
+from mtl_tf.layers.recurrent.shared_private import (
     ParallelSharedPrivate,
     SerialSharedPrivate,
 )
@@ -55,7 +55,8 @@ class ParallelScheme(RecurrentScheme):
 class SerialScheme(RecurrentScheme):
     """SSP-MTL of Chen et al. (2018): a shared LSTM feeds one LSTM per task.
 
-    Their equations 6 and 7; for `private_input` see `layers.shared_private`.
+    Their equations 6 and 7; for `private_input` see
+    `layers.recurrent.shared_private`.
 
     Args:
         tasks: number of tasks.

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models import components
 from mtl_tf.models.scheme import SharingScheme
 

@@ -3,11 +3,11 @@
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.layers.attention.transformer_encoder import TransformerEncoder
 from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.inputs.positions import Positions
 from mtl_tf.layers.pooling import mean_over_time
-from mtl_tf.layers.positions import Positions
-from mtl_tf.layers.steps import product
-from mtl_tf.layers.transformer_encoder import TransformerEncoder
+from mtl_tf.layers.products import product
 from mtl_tf.models.scheme import SharingScheme
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.beam_search import BeamSearch
-from mtl_tf.layers.gru_encoder import GRUEncoder
+from mtl_tf.layers.recurrent import recurrence
+from mtl_tf.layers.translation.attention_decoder import AttentionDecoder
+from mtl_tf.layers.translation.gru_encoder import GRUEncoder
 
 
 @dataclasses.dataclass(frozen=True)

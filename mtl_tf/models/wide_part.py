@@ -9,7 +9,7 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed
-from mtl_tf.layers.wide_features import WideFeatures
+from mtl_tf.layers.inputs.wide_features import WideFeatures
 from mtl_tf.models.headed import HeadedModel
 
 _WIDE = {

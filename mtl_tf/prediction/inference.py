@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.batches import evaluation_batches
 from mtl_tf.pipelines.encoded_split import EncodedSplit

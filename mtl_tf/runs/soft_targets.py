@@ -2,7 +2,7 @@
 
 `teachers` has computed them once, in the run's folder `teachers`. Here they are
 added next to the labels, and unlabelled texts after the labelled ones. The
-heads read them (`mtl_tf.layers.distillation`).
+heads read them (`mtl_tf.layers.heads.distillation`).
 """
 
 import os
@@ -14,7 +14,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import task_types as scoring
-from mtl_tf.layers import distillation
+from mtl_tf.layers.heads import distillation
 from mtl_tf.pipelines import encoding, unlabelled_texts
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import probability_files, systems

@@ -12,7 +12,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines import served_batches
 from mtl_tf.pipelines.buckets import of_task

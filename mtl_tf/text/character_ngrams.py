@@ -2,8 +2,8 @@
 
 Hashimoto et al. (2017), section 2.1: a word's vector is the mean of the vectors
 of its distinct character n-grams, with marks at the beginning and end of the
-word. This module has the n-grams; `mtl_tf.layers.ngram_embedding` has the
-vectors. Everything is TensorFlow ops on written tokens, so it runs both in
+word. This module has the n-grams; `mtl_tf.layers.inputs.ngram_embedding` has
+the vectors. Everything is TensorFlow ops on written tokens, so it runs both in
 `tf.data` and in a served graph.
 """
 

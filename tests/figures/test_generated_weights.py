@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from mtl_tf.figures import generated_weights
 from mtl_tf.figures.generated_weights import GATES, changes, factors
-from mtl_tf.layers.meta_lstm import MetaLSTM
+from mtl_tf.layers.recurrent.meta_lstm import MetaLSTM
 
 H, Z, D, T = 3, 2, 4, 5
 

@@ -5,8 +5,8 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.layers.crf import CRF
-from mtl_tf.layers.crf_constraints import allowed_transitions
+from mtl_tf.layers.crf.constraints import allowed_transitions
+from mtl_tf.layers.crf.crf import CRF
 from tests.layers.crf_reference import Reference
 
 LABELS = 4

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from mtl_tf.layers.pretrained_encoder import PretrainedEncoder
+from mtl_tf.layers.pretrained.pretrained_encoder import PretrainedEncoder
 
 SPECIALS = {"start": [2], "separator": [3], "end": [3], "pad": 0}
 

@@ -5,8 +5,8 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.layers.arc_ii import LocalGlobalLSTM
-from mtl_tf.layers.me_lstm import MELSTM
+from mtl_tf.layers.recurrent.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.recurrent.me_lstm import MELSTM
 from tests.layers import recurrent_testing
 
 FEATURES, LENGTH, UNITS, SLOTS, WIDTH = 3, 4, 3, 4, 2

@@ -6,10 +6,10 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers.gradient_reversal import reverse_gradient
-from mtl_tf.layers.orthogonality import orthogonality_penalty
-from mtl_tf.layers.ramp import check_ramp, ramp
-from mtl_tf.layers.task_discriminator import TaskDiscriminator
+from mtl_tf.layers.adversarial.gradient_reversal import reverse_gradient
+from mtl_tf.layers.adversarial.orthogonality import orthogonality_penalty
+from mtl_tf.layers.adversarial.ramp import check_ramp, ramp
+from mtl_tf.layers.adversarial.task_discriminator import TaskDiscriminator
 from tests.layers.layer_testing import finite_differences, run_layer_test
 
 DRAW = np.random.default_rng(0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.attention_decoder import AttentionDecoder
-from mtl_tf.layers.gru_encoder import GRUEncoder
+from mtl_tf.layers.recurrent import recurrence
+from mtl_tf.layers.translation.attention_decoder import AttentionDecoder
+from mtl_tf.layers.translation.gru_encoder import GRUEncoder
 from tests.layers import translation_reference as reference
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 

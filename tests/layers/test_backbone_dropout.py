@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import backbone_dropout
+from mtl_tf.layers.pretrained import backbone_dropout
 
 RATE = 0.3
 SEED = tf.constant([3, 4])

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers.character_features import CharacterCNN, CharacterLSTM
-from mtl_tf.layers.word_dropout import WordDropout
+from mtl_tf.layers.inputs.character_features import CharacterCNN, CharacterLSTM
+from mtl_tf.layers.inputs.word_dropout import WordDropout
 from tests.layers.layer_testing import run_layer_test
 
 pytestmark = pytest.mark.usefixtures("without_jit")

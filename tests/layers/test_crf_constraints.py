@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.crf_constraints import allowed_transitions, span_scheme
+from mtl_tf.layers.crf.constraints import allowed_transitions, span_scheme
 from tests.layers.crf_reference import allows
 
 NAMES = {

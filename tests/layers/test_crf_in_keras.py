@@ -13,9 +13,9 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.crf import CRF, CRFLoss
-from mtl_tf.layers.crf_constraints import allowed_transitions
+from mtl_tf.layers.crf.constraints import allowed_transitions
+from mtl_tf.layers.crf.crf import CRF, CRFLoss
+from mtl_tf.layers.recurrent import recurrence
 from tests.layers.crf_reference import Reference
 
 pytestmark = pytest.mark.usefixtures("without_jit")
@@ -263,7 +263,7 @@ import sys
 import keras
 import numpy as np
 
-import mtl_tf.layers.crf
+import mtl_tf.layers.crf.crf
 from mtl_tf.layers import recurrence
 
 folder = sys.argv[1]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import distillation
-from mtl_tf.layers.classification_head import ClassificationHead
-from mtl_tf.layers.multi_label_head import MultiLabelHead
+from mtl_tf.layers.heads import distillation
+from mtl_tf.layers.heads.classification import ClassificationHead
+from mtl_tf.layers.heads.multi_label import MultiLabelHead
 
 G, B, H = 2, 3, 4
 TASK = tf.constant([0, 1])

@@ -7,12 +7,12 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.arc_ii import LocalGlobalLSTM
-from mtl_tf.layers.hyper_lstm import HyperLSTM
-from mtl_tf.layers.lstm import LSTM
-from mtl_tf.layers.me_lstm import MELSTM
-from mtl_tf.layers.meta_lstm import MetaLSTM
-from mtl_tf.layers.shared_private import (
+from mtl_tf.layers.recurrent.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.recurrent.hyper_lstm import HyperLSTM
+from mtl_tf.layers.recurrent.lstm import LSTM
+from mtl_tf.layers.recurrent.me_lstm import MELSTM
+from mtl_tf.layers.recurrent.meta_lstm import MetaLSTM
+from mtl_tf.layers.recurrent.shared_private import (
     ParallelSharedPrivate,
     SerialSharedPrivate,
 )

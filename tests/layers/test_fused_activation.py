@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import fused_activation, recurrence
+from mtl_tf.layers.pretrained import fused_activation
+from mtl_tf.layers.recurrent import recurrence
 from tests.layers.encoder_testing import batch, made, make_backbone
 from tests.traces import compiled
 

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.gru import GRU
+from mtl_tf.layers.recurrent.gru import GRU
 from tests.layers import translation_reference as reference
 from tests.layers.layer_testing import (
     assert_gradient,

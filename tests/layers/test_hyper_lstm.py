@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.hyper_lstm import HyperLSTM
+from mtl_tf.layers.recurrent import recurrence
+from mtl_tf.layers.recurrent.hyper_lstm import HyperLSTM
 from tests.layers.layer_testing import (
     run_layer_test,
     weights_of,

@@ -6,19 +6,21 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.arc_ii import LocalGlobalLSTM
-from mtl_tf.layers.crf import CRF, CRFLoss, best_tags
-from mtl_tf.layers.crf_constraints import Constraints
-from mtl_tf.layers.gru import GRU
-from mtl_tf.layers.hyper_lstm import HyperLSTM
-from mtl_tf.layers.lstm import LSTM
-from mtl_tf.layers.me_lstm import MELSTM
-from mtl_tf.layers.meta_lstm import MetaLSTM
-from mtl_tf.layers.shared_private import (
+from mtl_tf.layers import (
+    CRF,
+    GRU,
+    LSTM,
+    MELSTM,
+    CRFLoss,
+    HyperLSTM,
+    LocalGlobalLSTM,
+    MetaLSTM,
     ParallelSharedPrivate,
     SerialSharedPrivate,
+    TransformerEncoder,
+    best_tags,
 )
-from mtl_tf.layers.transformer_encoder import TransformerEncoder
+from mtl_tf.layers.crf.constraints import Constraints
 
 pytestmark = pytest.mark.usefixtures("without_jit")
 

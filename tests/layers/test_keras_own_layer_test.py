@@ -4,20 +4,20 @@ import keras
 import pytest
 from keras.src import testing
 
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.arc_ii import LocalGlobalLSTM
-from mtl_tf.layers.crf import CRF
+from mtl_tf.layers.attention.transformer_encoder import TransformerEncoder
+from mtl_tf.layers.crf.crf import CRF
 from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.gru import GRU
-from mtl_tf.layers.hyper_lstm import HyperLSTM
-from mtl_tf.layers.lstm import LSTM
-from mtl_tf.layers.me_lstm import MELSTM
-from mtl_tf.layers.meta_lstm import MetaLSTM
-from mtl_tf.layers.shared_private import (
+from mtl_tf.layers.recurrent import recurrence
+from mtl_tf.layers.recurrent.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.recurrent.gru import GRU
+from mtl_tf.layers.recurrent.hyper_lstm import HyperLSTM
+from mtl_tf.layers.recurrent.lstm import LSTM
+from mtl_tf.layers.recurrent.me_lstm import MELSTM
+from mtl_tf.layers.recurrent.meta_lstm import MetaLSTM
+from mtl_tf.layers.recurrent.shared_private import (
     ParallelSharedPrivate,
     SerialSharedPrivate,
 )
-from mtl_tf.layers.transformer_encoder import TransformerEncoder
 
 MEMORY = {"units": 4, "memory_slots": 3, "memory_width": 2}
 # Class, arguments, and the last axis of the output of texts; None for others.

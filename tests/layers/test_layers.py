@@ -11,9 +11,9 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.layers import base
 from mtl_tf.layers.base import check_init
-from mtl_tf.layers.classification_head import ClassificationHead
 from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.heads.classification import ClassificationHead
+from mtl_tf.layers.inputs.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
 from tests.layers.layer_testing import run_layer_test
 

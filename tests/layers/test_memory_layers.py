@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers import external_memory, recurrence, step_plan
+from mtl_tf.layers.recurrent import external_memory, recurrence, step_plan
 from tests.layers import memory_reference as reference
 from tests.layers.layer_testing import assert_gradient, weights_of
 from tests.layers.memory_testing import (

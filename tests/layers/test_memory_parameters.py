@@ -6,9 +6,9 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers.arc_ii import LocalGlobalLSTM
-from mtl_tf.layers.external_memory import ExternalMemory
-from mtl_tf.layers.me_lstm import MELSTM
+from mtl_tf.layers.recurrent.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.recurrent.external_memory import ExternalMemory
+from mtl_tf.layers.recurrent.me_lstm import MELSTM
 from tests.layers.layer_testing import run_layer_test
 from tests.layers.memory_testing import (
     FEATURES,

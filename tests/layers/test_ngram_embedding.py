@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers.ngram_embedding import NgramEmbedding
+from mtl_tf.layers.inputs.ngram_embedding import NgramEmbedding
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 
 N, D, V, K = 23, 3, 7, 5

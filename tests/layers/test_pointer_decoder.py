@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.pointer_decoder import PointerDecoder
+from mtl_tf.layers.answering.pointer_decoder import PointerDecoder
+from mtl_tf.layers.recurrent import recurrence
 from tests.layers import question_reference as reference
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 

@@ -6,9 +6,12 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers.encoder_adapters import LORA_TARGETS
-from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
-from mtl_tf.layers.projected_attention import ProjectedAttention
+from mtl_tf.layers.pretrained.encoder_adapters import LORA_TARGETS
+from mtl_tf.layers.pretrained.pretrained_encoder import (
+    PretrainedEncoder,
+    first_pieces,
+)
+from mtl_tf.layers.pretrained.projected_attention import ProjectedAttention
 from tests.layers.encoder_testing import batch, made, make_backbone
 
 

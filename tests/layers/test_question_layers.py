@@ -5,9 +5,9 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.answer_block import AnswerBlock
-from mtl_tf.layers.coattention import DualCoattention
-from mtl_tf.layers.self_attention import SelfAttention
+from mtl_tf.layers.answering.answer_block import AnswerBlock
+from mtl_tf.layers.answering.coattention import DualCoattention
+from mtl_tf.layers.attention.self_attention import SelfAttention
 from tests.layers import question_reference as reference
 from tests.layers.layer_testing import run_layer_test
 

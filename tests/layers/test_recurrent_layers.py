@@ -8,13 +8,13 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.gru import GRU
-from mtl_tf.layers.hyper_lstm import HyperLSTM
-from mtl_tf.layers.lstm import LSTM
-from mtl_tf.layers.me_lstm import MELSTM
-from mtl_tf.layers.meta_lstm import MetaLSTM
-from mtl_tf.layers.shared_private import ParallelSharedPrivate
+from mtl_tf.layers.recurrent import recurrence
+from mtl_tf.layers.recurrent.gru import GRU
+from mtl_tf.layers.recurrent.hyper_lstm import HyperLSTM
+from mtl_tf.layers.recurrent.lstm import LSTM
+from mtl_tf.layers.recurrent.me_lstm import MELSTM
+from mtl_tf.layers.recurrent.meta_lstm import MetaLSTM
+from mtl_tf.layers.recurrent.shared_private import ParallelSharedPrivate
 from tests.layers import numpy_reference as reference
 from tests.layers.layer_testing import (
     run_layer_test,

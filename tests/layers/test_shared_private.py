@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers import recurrence
-from mtl_tf.layers.shared_private import (
+from mtl_tf.layers.recurrent import recurrence
+from mtl_tf.layers.recurrent.shared_private import (
     ParallelSharedPrivate,
     SerialSharedPrivate,
 )

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence, step_plan, steps
-from mtl_tf.layers.recurrence import Recurrence
+from mtl_tf.layers import products
+from mtl_tf.layers.recurrent import recurrence, step_plan, steps
+from mtl_tf.layers.recurrent.recurrence import Recurrence
 
 draw = np.random.default_rng(0)
 
@@ -26,17 +27,17 @@ def normal(*shape):
 )
 def test_products(x, weight, equation):
     x, weight = normal(*x), normal(*weight)
-    got = steps.product(x, weight)
+    got = products.product(x, weight)
     expected = np.einsum(equation, x, weight)
     np.testing.assert_allclose(got, expected, atol=1e-5)
     left, right = equation.split("->")[0].split(",")
     out = equation.split("->")[1]
     xs, dys = normal(6, *x.shape), normal(6, *got.shape)
-    gradient = steps.outer_product(xs, dys, weight)
+    gradient = products.outer_product(xs, dys, weight)
     expected = np.einsum(f"t{left},t{out}->{right}", xs, dys)
     np.testing.assert_allclose(gradient, expected, atol=1e-4)
     traced = tf.function(
-        steps.product,
+        products.product,
         input_signature=[
             tf.TensorSpec([None] * (x.shape.rank - 1) + [5]),
             tf.TensorSpec(weight.shape),
@@ -142,7 +143,7 @@ CELLS = {
 
 def project(x, weights):
     return {
-        name[2:]: steps.product(x, w)
+        name[2:]: products.product(x, w)
         for name, w in weights.items()
         if name.startswith("x_")
     }
@@ -241,7 +242,7 @@ def spec(x):
 
 def test_the_plan_keeps_only_what_is_read():
     """Neither the LSTM's projections nor its pre-activations are read."""
-    from mtl_tf.layers import lstm
+    from mtl_tf.layers.recurrent import lstm
 
     plan = step_plan.plan(
         lstm._step,

@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.crf_constraints import allowed_transitions
-from mtl_tf.layers.tagging_head import TaggingHead
+from mtl_tf.layers.crf.constraints import allowed_transitions
+from mtl_tf.layers.heads.tagging import TaggingHead
 from tests.layers.crf_reference import allows
 from tests.layers.layer_testing import run_layer_test
 

@@ -5,13 +5,13 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import self_attention
+from mtl_tf.layers.attention import self_attention
+from mtl_tf.layers.attention.self_attention import SelfAttention
+from mtl_tf.layers.attention.transformer_block import TransformerBlock
+from mtl_tf.layers.attention.transformer_encoder import TransformerEncoder
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.feed_forward import FeedForward
-from mtl_tf.layers.positions import Positions
-from mtl_tf.layers.self_attention import SelfAttention
-from mtl_tf.layers.transformer_block import TransformerBlock
-from mtl_tf.layers.transformer_encoder import TransformerEncoder
+from mtl_tf.layers.inputs.positions import Positions
 from tests.layers import transformer_reference as reference
 from tests.layers.layer_testing import run_layer_test
 

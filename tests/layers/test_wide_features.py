@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers.wide_features import WideFeatures
+from mtl_tf.layers.inputs.wide_features import WideFeatures
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 
 BUCKETS, D, TASKS = 97, 3, 3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import windows
+from mtl_tf.layers.pretrained import windows
 
 
 def read(lengths, time, size, overlap):

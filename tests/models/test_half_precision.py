@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.special_ids import EOS
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models import registry
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 from ml_collections import config_dict
 
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models import multi_target, multi_task, question_answering
 from mtl_tf.models.protocol import TaskModel
 

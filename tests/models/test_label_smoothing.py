@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.layers.heads.classification import ClassificationHead
 from mtl_tf.models.multi_task import build_model
 from tests.models.model_testing import make_batch, make_tasks, small
 

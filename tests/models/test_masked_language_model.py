@@ -5,7 +5,7 @@ import keras_nlp
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.layers.sublayers import sublayers
+from mtl_tf.layers.pretrained.sublayers import sublayers
 from mtl_tf.models.masked_language_model import MaskedLanguageModel
 from tests.traces import compiled
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_parameters
 from mtl_tf.models.registry import make_scheme

@@ -17,7 +17,7 @@ CODE = """
 import keras
 import tensorflow as tf
 
-from mtl_tf.layers.lstm import LSTM
+from mtl_tf.layers.recurrent.lstm import LSTM
 from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.special_ids import EOS, OOV
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.question_answering import MODELS, build_question_model
 
 SLOW = pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.registry import SCHEMES
 

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.layers.base import choose
-from mtl_tf.layers.classification_head import ClassificationHead
-from mtl_tf.layers.tagging_head import TaggingHead
+from mtl_tf.layers.heads.classification import ClassificationHead
+from mtl_tf.layers.heads.tagging import TaggingHead
 from mtl_tf.models import registry
 from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.registry import make_scheme

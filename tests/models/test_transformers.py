@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.config_fields import model_fields
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import self_attention
+from mtl_tf.layers.attention import self_attention
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_parameters

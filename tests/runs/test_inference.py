@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.prediction import inference
 from mtl_tf.runs import stage_runner
 from tests.pipelines.helpers import random_split

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers.pretrained_encoder import PretrainedEncoder
+from mtl_tf.layers.pretrained.pretrained_encoder import PretrainedEncoder
 from mtl_tf.text import pieces, presets
 from mtl_tf.text.tokenizers import make_tokenizer
 

@@ -39,7 +39,7 @@ def train(config: dict, directory: str, environment: dict) -> None:
     import tensorflow as tf
 
     from mtl_tf.core.errors import LOST_WORKER, LostWorker
-    from mtl_tf.layers import recurrence
+    from mtl_tf.layers.recurrent import recurrence
     from mtl_tf.runs import training_run
 
     tf.config.optimizer.set_experimental_options(

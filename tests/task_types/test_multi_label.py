@@ -11,7 +11,7 @@ from sklearn import metrics as reference
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import evaluator, thresholds
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.layers.multi_label_head import MultiLabelHead
+from mtl_tf.layers.heads.multi_label import MultiLabelHead
 from mtl_tf.prediction.task_types import multi_label as predictions
 from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.task_statistics import statistics

@@ -12,7 +12,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.task_types import regression
-from mtl_tf.layers.regression_head import RegressionHead
+from mtl_tf.layers.heads.regression import RegressionHead
 from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.task_statistics import statistics
 from tests.layers.layer_testing import run_layer_test

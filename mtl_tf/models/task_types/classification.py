@@ -1,6 +1,6 @@
 """Classification: a softmax over a text's summary."""
 
-from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.layers.heads.classification import ClassificationHead
 from mtl_tf.models.head_type import HeadType, label_counts
 
 

@@ -1,6 +1,6 @@
 """Multi-label: one sigmoid per label over a text's summary."""
 
-from mtl_tf.layers.multi_label_head import MultiLabelHead
+from mtl_tf.layers.heads.multi_label import MultiLabelHead
 from mtl_tf.models.head_type import HeadType, check_private, label_counts
 
 

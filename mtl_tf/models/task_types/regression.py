@@ -1,6 +1,6 @@
 """Regression: a number from a text's summary."""
 
-from mtl_tf.layers.regression_head import RegressionHead
+from mtl_tf.layers.heads.regression import RegressionHead
 from mtl_tf.models.head_type import HeadType, check_private
 
 

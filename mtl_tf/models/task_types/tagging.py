@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from mtl_tf.core.names import completed
-from mtl_tf.layers.crf_constraints import (
+from mtl_tf.layers.crf.constraints import (
     Constraints,
     allowed_transitions,
     span_scheme,
 )
-from mtl_tf.layers.tagging_head import TaggingHead
+from mtl_tf.layers.heads.tagging import TaggingHead
 from mtl_tf.models.head_type import (
     HeadType,
     Task,

@@ -9,7 +9,7 @@ import numpy as np
 from mtl_tf.core import own_functions
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.task_types import NAMES
-from mtl_tf.layers.encoder_adapters import Adapting
+from mtl_tf.layers.pretrained.encoder_adapters import Adapting
 from mtl_tf.models import own_layers
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.models.registry import make_characters, make_scheme

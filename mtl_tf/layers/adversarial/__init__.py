@@ -1,0 +1,1 @@
+"""What keeps shared and private states apart, and its schedules."""

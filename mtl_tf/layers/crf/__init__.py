@@ -1,0 +1,1 @@
+"""Conditional random fields of linear chains."""

@@ -1,0 +1,1 @@
+"""Losses and predictions of the task types."""

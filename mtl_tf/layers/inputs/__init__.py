@@ -1,0 +1,1 @@
+"""What a model reads: vectors of words, n-grams, characters, positions."""

@@ -1,0 +1,1 @@
+"""Pretrained encoders, with adapters and long texts."""

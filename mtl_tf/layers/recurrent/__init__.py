@@ -1,0 +1,1 @@
+"""The recurrence primitive and the recurrent layers that run on it."""

@@ -1,0 +1,1 @@
+"""Encoder, attention and decoder of multi-target translation."""

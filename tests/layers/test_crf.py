@@ -6,9 +6,9 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import CRF, CRFLoss
 from mtl_tf.layers.crf import recursions as crf_recursions
 from mtl_tf.layers.crf.constraints import Constraints
-from mtl_tf.layers.crf.crf import CRF, CRFLoss
 from mtl_tf.layers.recurrent import recurrence
 from tests.layers.crf_reference import Reference, allows, long_log_partition
 from tests.layers.crf_testing import (

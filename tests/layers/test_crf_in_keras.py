@@ -13,8 +13,8 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import CRF, CRFLoss
 from mtl_tf.layers.crf.constraints import allowed_transitions
-from mtl_tf.layers.crf.crf import CRF, CRFLoss
 from mtl_tf.layers.recurrent import recurrence
 from tests.layers.crf_reference import Reference
 

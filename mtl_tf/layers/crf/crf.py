@@ -24,11 +24,8 @@ from mtl_tf.layers.crf.likelihood import (
     make_chain,
     prepare,
 )
-from mtl_tf.layers.crf.loss import CRFLoss, best_tags, pack_potentials
+from mtl_tf.layers.crf.loss import pack_potentials
 from mtl_tf.layers.crf.recursions import IMPOSSIBLE, Chain
-
-# With its loss, so that importing the layer is enough to load models.
-__all__ = ["CRF", "CRFLoss", "Decoded", "best_tags"]
 
 _ALL, _POTENTIALS = "all", "potentials"
 

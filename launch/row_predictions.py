@@ -67,7 +67,8 @@ def predict(
             ]
             optional = [task_types.of(t["type"]).may_be_empty(t) for t in tasks]
             empty.look(batch, [asked.read_of(x) for x in fields], optional)
-            predictions = _predictions(asked, tasks, fields, batch_size)
+            places = [item.location for item in batch]
+            predictions = _predictions(asked, tasks, fields, batch_size, places)
             records = [
                 input_rows.record({**of_task, **reader.columns}, *row)
                 for of_task, *row in zip(columns, batch, fields, predictions)
@@ -82,13 +83,21 @@ def predict(
             output.flush()
             table.tell_altered()
     empty.tell()
+    asked.cut.tell()
 
 
 class _Asked:
-    """What is asked of a run: predictions, or scores of given texts."""
+    """What is asked of a run: predictions, or scores of given texts.
+
+    Attributes:
+        cut: tells at the end which examples were cut.
+    """
 
     def __init__(self, run: "Run", score: bool):
+        from mtl_tf.prediction.cut_texts import CutTexts
+
         self.run, self.score = run, score
+        self.cut = CutTexts(run)
 
     def type_of(self, task: Mapping[str, Any]) -> Any:
         """What reads a task's examples and writes what is told of them."""
@@ -192,6 +201,7 @@ def _predictions(
     tasks: Sequence[Mapping[str, Any]],
     examples: Sequence[dict[str, Any]],
     batch_size: int,
+    places: Sequence[str],
 ) -> list[dict[str, Any]]:
     """What is predicted, in the examples' order; a call for each task."""
     predictions: list[dict[str, Any]] = [{} for _ in examples]
@@ -200,6 +210,8 @@ def _predictions(
         task_type = asked.type_of(task)
         numbers = [n for n, name in enumerate(names) if name == task["name"]]
         of_task = [examples[number] for number in numbers]
+        read = [asked.read_of(example) for example in of_task]
+        asked.cut.look(task, read, [places[number] for number in numbers])
         predicted = asked.tell(task["name"], of_task, batch_size)
         for number, example, prediction in zip(numbers, of_task, predicted):
             fields = task_type.fields_to_show(example)

@@ -140,7 +140,7 @@ class TensorEncoder:
     """
 
     def __init__(self, encoder: ExampleEncoder):
-        self._encoder = encoder
+        self.encoder = encoder
         self._call = tf.function(encoder.__call__, autograph=False)
         self._traced: dict[tuple[str, ...], Callable] = {}
 
@@ -163,7 +163,7 @@ class TensorEncoder:
                 batch = {key: value[some] for key, value in examples.items()}
             for key, value in traced(batch).items():
                 parts.setdefault(key, []).append(_to_column(value))
-        return _joined(parts, self._encoder, name)
+        return _joined(parts, self.encoder, name)
 
     def _trace(self, examples: _Batch) -> Callable:
         """The graph that reads such features for any number of examples."""

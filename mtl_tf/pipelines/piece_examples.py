@@ -41,7 +41,7 @@ class PieceExamples(Examples):
             encoder.pieces,
             encoder.unknown,
             lambda examples, name: encoder.written(examples[name]),
-            encoder.max_length > 0,
+            encoder.max_length,
             tuple(map(len, around)),
         )
 

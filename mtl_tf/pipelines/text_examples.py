@@ -127,7 +127,7 @@ class TextExamples(Examples):
             encoder.vocabulary.tokens,
             encoder.vocabulary.OOV,
             lambda examples, name: encoder.written(examples[name]),
-            encoder.max_length > 0,
+            encoder.max_length,
         )
 
     def _string_axes(self) -> dict[str, str]:

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
+from mtl_tf.text.token_columns import TokenColumn
+
 #: A run's description of a task: its name, type, labels and settings.
 TaskDict = Mapping[str, Any]
 
@@ -28,6 +30,9 @@ class PredictingRun(Protocol):
         self, task: str, examples: Iterable[Any], batch_size: int = 64
     ) -> list[dict[str, Any]]:
         """See `Run.predict`."""
+
+    def token_columns(self, task: TaskDict) -> Sequence[TokenColumn]:
+        """See `Run.token_columns`."""
 
     def forward(
         self,

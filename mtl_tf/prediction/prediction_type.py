@@ -196,6 +196,28 @@ class PredictionType(abc.ABC):
             values.
         """
 
+    def cut(
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: Sequence[Mapping[str, Any]],
+    ) -> np.ndarray:
+        """Which examples are longer than the run's model reads.
+
+        Args:
+            run: the `Run`.
+            task: the task.
+            examples: at least one; the return value of `fields_of` for each.
+
+        Returns:
+            bool [n].
+        """
+        texts, cut = as_tensors(examples), np.zeros(len(examples), bool)
+        for column in run.token_columns(task):
+            if column.limit and texts.keys() >= {*column.texts}:
+                cut |= column.whole_lengths(texts) > column.limit
+        return cut
+
     # Fitted on validation examples, after training.
 
     def fit(self, task: TaskDict, targets: Any, outputs: Outputs) -> dict:

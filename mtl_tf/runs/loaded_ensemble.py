@@ -19,6 +19,7 @@ from mtl_tf.prediction.prediction_type import FITTED_FIELDS
 from mtl_tf.runs import fitting, loading, run_weights
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.text.token_columns import TokenColumn
 
 
 class Member(NamedTuple):
@@ -92,6 +93,16 @@ class LoadedEnsemble(ExamplePredictions):
         kind = scoring.of(task["type"]).probabilities
         outputs = {"scores": scores, "prediction": kind.predicted(scores)}
         return task_types.of(task["type"]).decided(task, outputs)
+
+    def token_columns(self, task: TaskDict) -> list[TokenColumn]:
+        """Those of all members; see `Run.token_columns`."""
+        return [
+            column
+            for member in self.members[task["name"]]
+            for column in member.run.token_columns(
+                member.run.tasks[member.run.task_index(task["name"])]
+            )
+        ]
 
     def _evaluated(self, split: str, *_: Any) -> dict[str, Any]:
         raise ConfigError(

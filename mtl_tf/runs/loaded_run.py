@@ -29,6 +29,7 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
+from mtl_tf.text.token_columns import TokenColumn
 
 
 class Run(ExamplePredictions):
@@ -205,6 +206,10 @@ class Run(ExamplePredictions):
             self.weights_for(task)
             described = self.tasks[self.task_index(task)]
             return self.forward(described, examples, batch_size)
+
+    def token_columns(self, task: TaskDict) -> list[TokenColumn]:
+        """What the ids of a task's texts stand for, and where they are cut."""
+        return [*self._reader(task).encoder.token_columns().values()]
 
     def _reader(self, task: Mapping[str, Any]) -> encoding.TensorEncoder:
         """The encoder of a task's examples; traced once for all calls."""

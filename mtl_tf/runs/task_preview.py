@@ -186,7 +186,7 @@ class _Reader:
     ) -> Iterator[TextLengths]:
         columns = self._columns
         whole: dict[str, list[np.ndarray]] = {n: [] for n in columns}
-        if any(column.is_cut for column in columns.values()):
+        if any(column.limit for column in columns.values()):
             for batch in batched(self.task.dataset(split), _BATCH):
                 for name, column in columns.items():
                     whole[name].append(column.whole_lengths(batch))
@@ -201,7 +201,7 @@ class _Reader:
                 tuple(column.texts),
                 lengths,
                 float(unknown.mean()) if len(unknown) else 0.0,
-                _share(lengths > read) if column.is_cut else None,
+                _share(lengths > read) if column.limit else None,
                 left_out,
             )
 

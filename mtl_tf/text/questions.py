@@ -80,7 +80,7 @@ class QuestionEncoder:
                 encoder.vocabulary.tokens,
                 encoder.vocabulary.OOV,
                 lambda examples, name: encoder.tokenizer(examples[name]),
-                self.max_length > 0 and name != ANSWER,
+                0 if name == ANSWER else self.max_length,
                 (0, 0, int(name == ANSWER)),
             )
             for name in self._names

@@ -39,7 +39,7 @@ class TokenColumn:
         unknown: the id of the unknown word.
         written: maps examples and one name of `texts` to its tokens without
             cutting, string [n, None].
-        is_cut: whether long texts are cut.
+        limit: the most ids of an example, the rest is cut; 0 for no limit.
         special: number of special tokens before the first text, between two
             texts and after the last one.
     """
@@ -48,7 +48,7 @@ class TokenColumn:
     names: Sequence[str]
     unknown: int
     written: Callable[[Examples, str], tf.RaggedTensor]
-    is_cut: bool = False
+    limit: int = 0
     special: tuple[int, int, int] = (0, 1, 0)
 
     def is_unknown(self, ids: np.ndarray) -> np.ndarray:

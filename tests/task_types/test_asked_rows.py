@@ -9,6 +9,10 @@ from launch import row_predictions
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import text_input
 from mtl_tf.runs import prompt
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.questions import QuestionEncoder
+from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 
 ASKED = {"question": "who?", "context": "it was Ann"}
 OWNERS = {"name": "owners", "type": "question_answering", "labels": []}
@@ -25,6 +29,14 @@ class Run:
             {**OWNERS, "files": {}},
         ]
     }
+
+    def token_columns(self, task):
+        tokenizer = make_tokenizer({"name": "whitespace", "lowercase": False})
+        encoder = TextEncoder(
+            tokenizer, Vocabulary.from_counts({}, specials=BOUNDS)
+        )
+        reader = QuestionEncoder(encoder, max_length=3)
+        return [*reader.token_columns().values()]
 
     def predict(self, task, examples, batch_size):
         assert all(set(example) == set(ASKED) for example in examples)
@@ -43,6 +55,16 @@ def predicted(task, *rows, form="", score=False, name="rows"):
     output = io.BytesIO()
     row_predictions.predict(Run(), task, reader, output, 4, score=score)
     return [json.loads(line) for line in output.getvalue().splitlines()]
+
+
+def test_contexts_that_are_cut_are_told(caplog):
+    asked = {"question": "who is it ?", "context": "it was"}
+    rows = [{"context": "it was Ann"}, {"context": "it was Ann !"}, asked]
+    rows = [{"task": "moods", **row, "answer": "a b c d"} for row in rows]
+    predicted("", *rows[:1], score=True)
+    assert "longer than the model" not in caplog.text
+    predicted("", *rows)
+    assert "(text.max_length): 2 of 3, the first at rows:2;" in caplog.text
 
 
 def test_the_question_of_all_examples_is_asked():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.columns import column_value
@@ -119,6 +120,21 @@ class TagPrediction(PredictionType):
             predictions.append(prediction)
         return predictions
 
+    def cut(
+        self,
+        run: PredictingRun,
+        task: TaskDict,
+        examples: Sequence[Mapping[str, Any]],
+    ) -> np.ndarray:
+        """See `PredictionType.cut`; the limit is one of words."""
+        texts = [next(iter(example.values())) for example in examples]
+        limit = run.encoder.max_length
+        if not limit:
+            return np.zeros(len(texts), bool)
+        # As one token more would be read.
+        read = sentences(run.encoder, texts, limit + 1)
+        return np.array([len(sentence.tokens) > limit for sentence in read])
+
     def told(self, prediction: Mapping[str, Any]) -> str:
         """The tokens with spans in brackets; for tags of words, token/tag."""
         tokens, tags = list(prediction["tokens"]), prediction["tags"]
@@ -193,16 +209,23 @@ def _read(task: Task, split: str) -> tuple[list[list[str]], list[list[int]]]:
 
 
 def sentences(
-    encoder: TextEncoder, texts: Iterable[str | Sequence[str]]
+    encoder: TextEncoder,
+    texts: Iterable[str | Sequence[str]],
+    limit: int | None = None,
 ) -> list[Sentence]:
     """The tokens that a model reads from texts or lists of tokens.
+
+    Args:
+        encoder: the run's encoder.
+        texts: the texts.
+        limit: the most tokens of a text; None for what the model reads.
 
     Raises:
         TypeError: a text is neither a string nor a list of strings.
         ConfigError: the encoder's tokenizer does not split into words.
     """
     texts = list(texts)
-    stop = encoder.max_length or None
+    stop = limit or encoder.max_length or None
     strings = [text for text in texts if isinstance(text, str)]
     split = iter(_split(encoder, strings, stop))
     return [

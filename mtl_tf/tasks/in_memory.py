@@ -179,7 +179,12 @@ def lines(
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}")
     needed = [{*each(columns[n]), n} for n in asked]
-    if advice := index_advice(rows, [of for of in needed if not of & fixed]):
+    needed = [names for names in needed if not names & fixed]
+    # Targets may be missing, unless the index has their name.
+    index = {*getattr(getattr(rows, "index", None), "names", ())}
+    of_targets = [{*each(columns[f.name]), *target_names} for f in learnt]
+    needed += [names for names in of_targets if names & index]
+    if advice := index_advice(rows, needed):
         raise DataError(f"{name}: {advice}")
     for number, row in enumerate(_dicts(name, rows)):
         location = f"{name} row {number}"

@@ -353,6 +353,11 @@ def test_other_entries_stay_as_they_are(tmp_path):
             "task tea: data['train']: 'text' is the index of the DataFrame",
         ),
         (
+            entry_of({"train": pd.DataFrame(ROWS).set_index("label")}),
+            DataError,
+            "task tea: data['train']: 'label' is the index of the DataFrame",
+        ),
+        (
             entry_of({"train": ROWS}, delimiter=";"),
             ConfigError,
             "delimiter is of csv and tsv files, and the entry has data",
@@ -384,6 +389,13 @@ def test_rows_without_a_label_are_left_out_if_allowed(tmp_path, missing):
     assert read(entry) == [("a", "yes"), ("c", "no")]
     entry = to_files(entry_of(data), str(tmp_path))
     with pytest.raises(DataError, match="found null; `skip_missing=True`"):
+        read(entry)
+
+
+def test_an_index_of_another_name_does_not_stand_for_labels(tmp_path):
+    frame = pd.DataFrame({"text": ["a", "b"]}, index=["yes", "no"])
+    entry = to_files(entry_of({"train": frame}), str(tmp_path))
+    with pytest.raises(DataError, match="no key 'label'"):
         read(entry)
 
 

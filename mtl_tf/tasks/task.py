@@ -10,7 +10,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks import task_types
-from mtl_tf.tasks.features import Feature, text_of
+from mtl_tf.tasks.features import Feature, targets, text_of
 from mtl_tf.tasks.source import SPLITS, Source
 from mtl_tf.tasks.task_type import TaskType
 
@@ -88,11 +88,17 @@ class Task:
             As `Source.dataset` does.
 
         Raises:
-            ConfigError: the task has no such split.
+            ConfigError: the task has no such split, or its type declares
+                targets of another shape than it reads.
             DataError: the data are wrong; the message says where.
         """
         source, split = self._locate(split)
-        return source.dataset(split)
+        dataset = source.dataset(split)
+        for feature in targets(self.features):
+            # Examples without labels have no target.
+            if feature.name in dataset.element_spec:
+                self._check(feature, dataset.element_spec[feature.name])
+        return dataset
 
     def has_split(self, split: str) -> bool:
         """Whether there is a split of that name, in the task or its source."""
@@ -118,6 +124,17 @@ class Task:
             "loss_weight": self.loss_weight,
             **self.settings,
         }
+
+    def _check(self, feature: Feature, spec: tf.TypeSpec) -> None:
+        """Refuses numbers of another shape than the type declares."""
+        sizes = [None if isinstance(a, str) else a for a in feature.axes]
+        if not feature.is_string and not spec.shape.is_compatible_with(sizes):
+            raise ConfigError(
+                f"task {self.name}: its type {self.type} declares the target "
+                f"{feature.name} with the axes {feature.axes}, and reads "
+                f"values of the shape {spec.shape} for it: an axis for each "
+                "would be right (target_axes or features of the type)"
+            )
 
     def _locate(self, split: str) -> tuple[Source, str]:
         if split in self.splits:

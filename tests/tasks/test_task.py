@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks.task import Task, TaskGroup
@@ -9,7 +10,12 @@ from tests.tasks.fakes import Numbers
 
 class Named(Numbers):
     def dataset(self, split):
-        return f"dataset of {split}"
+        return tf.data.Dataset.from_tensors({"split": split})
+
+
+def split_of(task, split):
+    (example,) = task.dataset(split).as_numpy_iterator()
+    return example["split"]
 
 
 def task_of(**fields):
@@ -25,11 +31,27 @@ def task_of(**fields):
 
 def test_splits_are_those_of_the_source_or_renamed():
     task = task_of(splits={"train": "all[:9]", "test": "final", "extra": "x"})
-    assert task.dataset("train") == "dataset of all[:9]"
-    assert task.dataset("extra") == "dataset of x"
-    assert task.dataset("test[:3]") == "dataset of test[:3]"
+    assert split_of(task, "train") == b"all[:9]"
+    assert split_of(task, "extra") == b"x"
+    assert split_of(task, "test[:3]") == b"test[:3]"
     assert task.size("test") == 5
-    assert task_of().dataset("validation") == "dataset of validation"
+    assert split_of(task_of(), "validation") == b"validation"
+
+
+class Pairs(Numbers):
+    def dataset(self, split):
+        scores = [[0.1, 0.2], [0.3, 0.4]]
+        return tf.data.Dataset.from_tensor_slices(
+            {"text": ["a", "b"], "label": scores}
+        )
+
+
+def test_values_of_another_shape_than_declared_are_refused():
+    task = task_of(source=Pairs(2))
+    with pytest.raises(ConfigError, match=r"axes \(\), and reads .* \(2,\)"):
+        task.dataset("train")
+    two = task_of(source=Pairs(2), type="multi_label")
+    assert len(list(two.dataset("train"))) == 2
 
 
 def test_a_missing_split_is_an_error_when_it_is_asked_for():

@@ -29,7 +29,7 @@ _FIELDS = (
     "settings",
 )
 # Fields that older runs or some splits lack.
-_OPTIONAL = ("confidences", "clean", "examples")
+_OPTIONAL = ("confidences", "clean", "examples", "units")
 _DIGITS = 4  # of confidences: enough to read
 
 
@@ -114,7 +114,21 @@ def joined(parts: Sequence[TaskPredictions]) -> TaskPredictions:
         settings=first.settings,
         confidences=join("confidences"),
         examples=None if None in digests else " ".join(digests),
+        units=_joined_units([part.units for part in parts]),
     )
+
+
+def _joined_units(
+    parts: Sequence[Sequence[int] | None],
+) -> list[int] | None:
+    """Units of joined parts; no example depends on one of another part."""
+    units: list[int] = []
+    for part in parts:
+        if part is None:
+            return None
+        first = max(units, default=-1) + 1
+        units += [first + number for number in part]
+    return units
 
 
 def warn_of_other_texts(
@@ -169,14 +183,15 @@ def _task(path: str) -> TaskPredictions:
             f"{path} must hold lists of labels, as many predictions, and a "
             "metric: score the run again"
         )
-    if value["scores"] is not None and (
-        not isinstance(value["scores"], list)
-        or len(value["scores"]) != len(lists[0])
-    ):
-        raise RunError(
-            f"{path} must hold scores of all {len(lists[0])} examples, or "
-            "null: score the run again"
-        )
+    for name in ("scores", "units"):
+        of_each = value.get(name)
+        if of_each is not None and (
+            not isinstance(of_each, list) or len(of_each) != len(lists[0])
+        ):
+            raise RunError(
+                f"{path} must hold {name} of all {len(lists[0])} examples, or "
+                "null: score the run again"
+            )
     fields = {name: value[name] for name in _FIELDS}
     fields |= {name: value[name] for name in _OPTIONAL if name in value}
     return TaskPredictions(**fields)

@@ -48,6 +48,9 @@ class TaskPredictions:
             confidence in each token's label, from 0 to 1; else None. They are
             not scored.
         examples: a digest of the examples' inputs, or None if unknown.
+        units: a number for each example. Those with the same number share a
+            text, such as questions about one context, so a bootstrap draws
+            them together. None if unknown, or if no examples do.
     """
 
     name: str
@@ -69,6 +72,7 @@ class TaskPredictions:
     )
     confidences: Sequence[Sequence[float]] | None = None
     examples: str | None = None
+    units: Sequence[int] | None = None
 
 
 class Scorer(abc.ABC):
@@ -81,7 +85,7 @@ class Scorer(abc.ABC):
         size: the number of examples.
         units: the indices of examples whose scores depend on each other, such
             as the turns of a dialogue: a bootstrap draws them together. None
-            if each example is a unit.
+            if the scores of examples do not.
     """
 
     size: int

@@ -5,7 +5,8 @@ et al. (2012). Test sets are resampled from the examples with replacement, the
 same ones for both systems. If a system was trained several times, its seeds are
 resampled too. A difference that remains is due neither to the choice of
 examples nor to that of seeds. Examples that depend on each other, such as the
-turns of a dialogue, are drawn together (Davison and Hinkley 1997, section 3.8).
+turns of a dialogue or questions about one context, are drawn together (Davison
+and Hinkley 1997, section 3.8).
 """
 
 import dataclasses
@@ -76,13 +77,14 @@ def compare(
         {name: [_Scorer(run[name]) for run in runs] for name in names}
         for runs in (first, second)
     ]
+    drawing = {name: _that_draws(sides, name) for name in names}
     draw = random.generator(seed, "bootstrap")
     drawn = np.zeros((2, len(names), draws))
     examples_only = np.zeros((2, len(names), draws))
     for number in range(draws):
         seeds = [draw.integers(0, len(r), len(r)) for r in (first, second)]
         for column, name in enumerate(names):
-            rows = sides[0][name][0].drawn(draw)
+            rows = drawing[name].drawn(draw)
             for side, by_task in enumerate(sides):
                 scores = np.array([scorer(rows) for scorer in by_task[name]])
                 drawn[side, column, number] = scores[seeds[side]].mean()
@@ -126,21 +128,42 @@ class _Scorer:
         self.metric = task.metrics[0]
         only = dataclasses.replace(task, metrics=(self.metric,))
         self._scorer = task_types.of(task.type).scorer_of(only)
-        self.size, self._units = self._scorer.size, self._scorer.units
+        self.size, self.units = self._scorer.size, self._scorer.units
+        if self.units is None and task.units is not None:
+            self.units = _of_numbers(task.units)
         declared = types_of_tasks.of(task.type).metrics
         is_gain = higher_is_better(self.metric, declared, task.settings)
         self.sign = 1.0 if is_gain else -1.0
 
     def drawn(self, draw: np.random.Generator) -> np.ndarray:
         """As many random examples, or units of them, with replacement."""
-        count = self.size if self._units is None else len(self._units)
+        count = self.size if self.units is None else len(self.units)
         rows = draw.integers(0, count, count)
-        if self._units is None:
+        if self.units is None:
             return rows
-        return np.concatenate([self._units[number] for number in rows])
+        return np.concatenate([self.units[number] for number in rows])
 
     def __call__(self, rows: np.ndarray) -> float:
         return float(self._scorer.part(rows)[self.metric])
+
+
+def _of_numbers(numbers: Sequence[int]) -> list[np.ndarray]:
+    """The indices of the examples of each unit."""
+    by_number: dict[int, list[int]] = {}
+    for index, number in enumerate(numbers):
+        by_number.setdefault(number, []).append(index)
+    return [np.array(indices) for indices in by_number.values()]
+
+
+def _that_draws(
+    sides: Sequence[Mapping[str, Sequence[_Scorer]]], name: str
+) -> _Scorer:
+    """A scorer of a task that knows its units, if one does.
+
+    The predictions of older versions do not tell them.
+    """
+    scorers = [scorer for side in sides for scorer in side[name]]
+    return next((s for s in scorers if s.units is not None), scorers[0])
 
 
 def _difference(

@@ -15,6 +15,7 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.prediction import given_examples, labelled_data, task_types
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.prediction.example_predictions import ExamplePredictions
+from mtl_tf.prediction.example_units import units_of
 from mtl_tf.prediction.inference import Predictor
 from mtl_tf.prediction.predicting_run import TaskDict
 from mtl_tf.prediction.scored_split import score
@@ -302,6 +303,7 @@ class Run(ExamplePredictions):
                 predictions.inputs(task, split)
                 if self.predictor.decoder
                 else (),
+                units=units_of(task, split),
                 **clean.about(task, split),
             )
         variants = predictions.variants(

@@ -44,7 +44,8 @@ class TaskType(abc.ABC):
         most_held_out: the largest number of examples held out for validation
             when no validation split is given; 0 for no limit.
         held_out_together: a text feature. Examples with equal values of it are
-            held out together; "" if each is held out by itself.
+            held out together, and a bootstrap draws them together; "" if each
+            example is by itself.
         may_have_several_columns: whether a target may be in several columns of
             a file.
     """

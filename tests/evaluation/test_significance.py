@@ -221,3 +221,38 @@ def test_turns_of_a_dialogue_are_drawn_together():
         of_dialogues = 100 * np.cumprod(side, axis=1).mean(axis=1)
         expected = np.std(of_dialogues) / np.sqrt(100)
         assert error == pytest.approx(expected, rel=0.1)
+
+
+def test_questions_about_a_context_are_drawn_together(tmp_path):
+    """A context whose questions are all right or all wrong is one example."""
+    right = some(0.8, 100)
+    units = np.repeat(np.arange(100), 5)
+    one = {"a": predictions(np.repeat(right, 5), units=units.tolist())}
+    scored_examples.write(str(tmp_path), "test", one.values())
+    one = scored_examples.read(str(tmp_path), "test")
+    expected = 100 * np.sqrt(right.mean() * (1 - right.mean()) / 100)
+    # Of an older version, without units.
+    other = {"a": predictions(some(0.7, 500, 1))}
+    for n, sides in enumerate([(one, other), (other, one)]):
+        found = compare([sides[0]], [sides[1]], draws=1000)[0]["a"]
+        assert found.standard_errors[n] == pytest.approx(expected, rel=0.1)
+    singly = compare([other], [other], draws=1000)[0]["a"]
+    assert singly.standard_errors[0] < expected / 1.7
+
+
+def test_units_of_parts_stay_apart():
+    parts = [predictions([1, 0, 1], units=units) for units in ([0, 1, 0],) * 2]
+    joined = scored_examples.joined(parts)
+    assert joined.units == [0, 1, 0, 2, 3, 2]
+    parts[1] = predictions([1, 0, 1])
+    assert scored_examples.joined(parts).units is None
+
+
+@pytest.mark.parametrize("field", ["scores", "units"])
+@pytest.mark.parametrize("value", [[0], 3, {}])
+def test_a_damaged_file_is_told(tmp_path, field, value):
+    scored_examples.write(str(tmp_path), "test", [predictions([1, 0])])
+    path = tmp_path / "scored" / "test" / "a.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(RunError, match=f"must hold {field} of all 2 examples"):
+        scored_examples.read(str(tmp_path), "test")

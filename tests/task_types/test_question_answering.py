@@ -16,6 +16,7 @@ from export import task_types as served_types
 from launch import row_predictions
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.evaluation import scored_examples
 from mtl_tf.pipelines import question_texts
 from mtl_tf.prediction import task_types
 from mtl_tf.programs import text_input
@@ -379,6 +380,14 @@ def test_a_labelled_file_is_scored(untrained, tmp_path):
     scored = types.scored(task, [{"answer": "x"}] * 5, targets)
     assert scored["predictions"] == ["x"] * 5
     assert scored["labels"][0]["answers"][0].startswith("name0x0 ")
+
+
+@pytest.mark.extended
+def test_a_scored_split_says_which_questions_share_a_context(untrained):
+    untrained.evaluate("test", keep=True)
+    kept = scored_examples.read(untrained.directory.path, "test")
+    for name, task in kept.items():
+        assert len(task.units) == len(task.labels), name
 
 
 def test_a_run_starts_from_the_words_that_both_know(tmp_path, untrained):

@@ -264,7 +264,7 @@ import keras
 import numpy as np
 
 import mtl_tf.layers.crf.crf
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 
 folder = sys.argv[1]
 data = np.load(f"{folder}/data.npz")

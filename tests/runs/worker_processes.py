@@ -13,7 +13,7 @@ from tests.runs.helpers import metrics, weights
 _PROGRAM = """
 import json, sys
 import tensorflow as tf
-from mtl_tf.layers import recurrence
+from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.runs import training_run
 # As in conftest.py: other graphs have other bits.
 tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})

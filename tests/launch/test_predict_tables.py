@@ -335,3 +335,9 @@ def test_the_prompt_of_the_program_is_for_people(run, monkeypatch, capfdbinary):
         ["books", "positive"],
         ["films", "positive"],
     ]
+
+
+def test_a_binary_table_is_refused(run, call):
+    message = r"^--input: .*in.parquet is no text file: convert it to jsonl "
+    with pytest.raises(ConfigError, match=message):
+        call("PAR1", "in.parquet", "out.jsonl", "--task=books")

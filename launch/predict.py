@@ -167,6 +167,7 @@ def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
 
+    streams.check_text(values.input)
     read = values.format or _form_of(values.input, _READ) or "text"
     columns = input_rows.parse_columns(values.columns, read)
     delimiter = input_rows.parse_delimiter(values.delimiter, read)

@@ -15,7 +15,7 @@ from mtl_tf.analysis.run_analysis import Analysis, TaskAnalysis
 from mtl_tf.core.durations import duration
 from mtl_tf.evaluation import metrics
 from mtl_tf.evaluation.mistakes import Mistake
-from mtl_tf.evaluation.remarks import beaten
+from mtl_tf.evaluation.remarks import warnings
 from mtl_tf.evaluation.score_format import (
     mean_format,
     metric_title,
@@ -65,7 +65,7 @@ def _overview(analysis: Analysis) -> Iterator[Markup]:
     else:
         header = ["task", "metric", "examples", "score"]
         yield table(header, _scores(results), texts=2)
-    for warning in beaten(results):
+    for warning in warnings(results):
         yield tag("p", warning)
     if analysis.missing:
         yield tag("p", f"No texts are shown: {analysis.missing}")

@@ -1,8 +1,8 @@
 """Long passes over many examples, whose progress is logged."""
 
 import time
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from absl import logging
 
@@ -13,7 +13,7 @@ _SECONDS = 15.0
 def logged(
     batches: Iterable[_Batch],
     doing: str,
-    batch_size: int | None = None,
+    batch_size: int | Callable[[Any], int] = len,
     total: int = -1,
 ) -> Iterator[_Batch]:
     """Yields batches and logs every 15 seconds how far they are.
@@ -21,15 +21,17 @@ def logged(
     Args:
         batches: batches of examples.
         doing: what is done with them, such as "books: encoding".
-        batch_size: examples in each batch but the last; None for `len(batch)`.
+        batch_size: examples in each batch but the last, or a function that
+            counts those of a batch.
         total: examples in all batches; negative if unknown.
     """
     last_logged = time.monotonic()
     whole = f" of {total:,}" if total >= 0 else ""
     done = 0
     for batch in batches:
+        # Before the batch is used, which may change it.
+        done += batch_size(batch) if callable(batch_size) else batch_size
         yield batch
-        done += len(batch) if batch_size is None else batch_size
         if time.monotonic() - last_logged >= _SECONDS:
             last_logged = time.monotonic()
             count = min(done, total) if total >= 0 else done

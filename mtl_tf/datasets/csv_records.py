@@ -110,13 +110,25 @@ def cells_of(
             raise DataError(
                 f'{path}:{line}: a " stands inside of an unquoted field or '
                 "behind a quoted one: quote the whole field and double the "
-                f"quotes in it, in {short(record[position:])}"
+                f"quotes in it{_advice(record[position:], delimiter)}, in "
+                f"{short(record[position:])}"
             )
         quoted, plain, end = match.groups()
         cells.append(plain if quoted is None else quoted.replace('""', '"'))
         if not end:
             return cells
         position = match.end()
+
+
+def _advice(fields: str, delimiter: str) -> str:
+    """The advice if a field next to quotes ends with another delimiter."""
+    others = "".join(d for d in _DELIMITERS if d != delimiter)
+    # Spreadsheets and R's write.csv2 quote cells between semicolons.
+    match = re.match(rf'"(?:[^"]|"")*"([{others}])|[^"]*?([{others}])"', fields)
+    if not match:
+        return ""
+    other = match[1] or match[2]
+    return f"; or if {other!r} separates the cells, give it as delimiter"
 
 
 @functools.cache

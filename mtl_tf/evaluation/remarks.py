@@ -30,6 +30,25 @@ _FACTS = {
 _PARTS = ("trainable_parameters", "own_parameters_per_task")
 
 
+def warnings(results: dict[str, Any]) -> list[str]:
+    """A warning for each task whose model has learnt too little.
+
+    Args:
+        results: as for `tables.console`.
+    """
+    return beaten(results) + [
+        f"Warning: on {name}, {said['count']:,} of {task['examples']:,} "
+        f"translations are {_quoted(said['translation'])}: the model has "
+        "learnt too little. Train longer, or on more pairs."
+        for name, task in results["tasks"].items()
+        if (said := task.get("repeated"))
+    ]
+
+
+def _quoted(text: str) -> str:
+    return f"the same text, {text!r:.60}" if text else "empty"
+
+
 def beaten(results: dict[str, Any]) -> list[str]:
     """A warning for each task whose model does not beat a baseline.
 

@@ -73,7 +73,7 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
         *remarks.facts(results),
     ]
     sentences = [f"{about}: {value}" for about, value in below]
-    for sentence in sentences + remarks.beaten(results):
+    for sentence in sentences + remarks.warnings(results):
         lines += folding.wrapped(sentence, columns)
     return "\n".join(lines)
 
@@ -104,7 +104,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     paragraphs += [
         f"{about}: `{value}`" for about, value in remarks.signatures(results)
     ]
-    paragraphs += remarks.beaten(results)
+    paragraphs += remarks.warnings(results)
     facts = [[about, value] for about, value in remarks.facts(results)]
     if facts:
         paragraphs += ["## Run", grid(["", ""], facts, numeric=False)]

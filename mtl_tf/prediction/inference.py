@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import passes
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.batches import evaluation_batches
@@ -134,7 +135,8 @@ class Predictor:
             cells=_FEW_CELLS if tight else EVALUATED_CELLS,
         )
         results: dict[str, np.ndarray] = {}
-        for batch in batches:
+        doing = f"{split.name}: predicting"
+        for batch in passes.logged(batches, doing, _examples, count):
             rows = batch.pop("row").numpy()[0]
             real = rows >= 0
             with recurrence.options(jit=jit):
@@ -149,6 +151,11 @@ class Predictor:
         return results | predictions.decode(
             self.decoder, task_index, split, texts
         )
+
+
+def _examples(batch: Mapping[str, tf.Tensor]) -> int:
+    """How many rows of a batch are no padding."""
+    return int(np.sum(batch["row"].numpy() >= 0))
 
 
 def _room(is_timed: bool, count: int, value: np.ndarray):

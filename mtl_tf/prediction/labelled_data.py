@@ -172,10 +172,12 @@ def _read_rows(
     if not lines:
         raise ConfigError(f"{name} has no examples")
     first = json.loads(lines[0])
+    # Where neither name is there, the user's own is reported.
     columns = {
         field: column
         for field, column in columns.items()
         if any(has_column(first, name) for name in each(column))
+        or not has_column(first, field)
     }
     # What only other formats have is left out where the file is read.
     entry = {k: v for k, v in entry.items() if k != "files"}

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mtl_tf.core import passes
+
 #: The most texts at once; with ten hypotheses each some 640 rows a step.
 AT_ONCE = 64
 #: The most tokens at once, with padding, as attention needs memory for each.
@@ -14,7 +16,7 @@ def by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:
     """Yields the indices of texts in batches, from short to long.
 
     A batch has texts of similar length, because its search continues until the
-    last text is done.
+    last text is done. The log tells now and then how far the texts are.
 
     Args:
         lengths: integers [n], the tokens of each text.
@@ -23,6 +25,11 @@ def by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:
         int64 [rows]; each index occurs once.
     """
     lengths = np.asarray(lengths, int)
+    batches = _by_length(lengths)
+    yield from passes.logged(batches, "decoding", total=len(lengths))
+
+
+def _by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:
     order, start = np.argsort(lengths, kind="stable"), 0
     while start < len(order):
         some = order[start : start + AT_ONCE]

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from mtl_tf.core import files, strict_json
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.datasets import binary_tables
 
 
 @contextlib.contextmanager
@@ -67,6 +68,16 @@ def writing(path: str) -> Iterator[BinaryIO]:
     with files.replacing(os.path.realpath(path)) as temporary:
         with open(temporary, "wb") as output:
             yield output
+
+
+def check_text(source: str) -> None:
+    """Refuses an input that is a binary table, such as a parquet file.
+
+    Raises:
+        ConfigError: its name ends like one's.
+    """
+    if advice := binary_tables.advice(source):
+        raise ConfigError(f"--input: {advice}")
 
 
 def check_apart(source: str, output: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
+from mtl_tf.datasets import binary_tables
 from mtl_tf.tasks.source import SPLITS, Source
 
 
@@ -34,6 +35,10 @@ def file_format(
     """
     first_of: dict[str, str] = {}
     for path in paths:
+        if advice := binary_tables.advice(path):
+            raise ConfigError(
+                f"files.{split}: {advice}, or pass the table as data in Python"
+            )
         form = entry.get("format") or format_of(path, formats) or default
         if not form:
             raise ConfigError(

@@ -8,6 +8,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import (
     evaluator,
+    remarks,
     scoring,
     tables,
     task_types,
@@ -118,6 +119,30 @@ def test_results_of_translation_tasks():
     assert f"BLEU of en-de: {german['signatures']['bleu']}" in text
     assert f"chrF: {german['signatures']['chrf']}" in text
     assert f"`{german['signatures']['bleu']}`" in tables.markdown(results)
+
+
+@pytest.mark.parametrize(
+    ("said", "warning"),
+    [
+        ([""] * 3, "on en-de, 3 of 3 translations are empty: the model has"),
+        (["Der", "Ein", "Der"], "2 of 3 translations are the same text, 'Der'"),
+        (HYPOTHESES, None),
+    ],
+)
+def test_one_translation_of_most_sources_is_told(said, warning):
+    results = evaluator.evaluate([predictions("en-de", said)], "test")
+    found = remarks.warnings(results)
+    assert len(found) == bool(warning)
+    if warning:
+        assert warning in found[0]
+        assert warning in tables.markdown(results)
+        assert found[0].endswith("Train longer, or on more pairs.")
+
+
+def test_a_translation_of_most_sources_may_be_right():
+    said, right = ["Ja .", "Ja .", "Nein ."], ["Ja .", "Ja .", "Nein ."]
+    results = evaluator.evaluate([predictions("en-de", said, right)], "test")
+    assert remarks.warnings(results) == []
 
 
 def test_the_scores_of_a_task_know_case_or_not():

@@ -243,7 +243,8 @@ def test_empty_texts_are_told(run, call, caplog):
             "in.csv:1: .*'text;id': if ';' separates .* give --delimiter=';'",
         ),
         ('id,text\n1,"2\n\n', [], "in.csv:2: a quoted cell is never closed"),
-        ('id,text\n1,a"2"\n', [], 'in.csv:2: a " stands inside'),
+        ('id,text\n1,a"2"\n', [], 'in.csv:2: a " stands inside .* in it, in '),
+        ('"id";"text"\n1;"a"\n', [], "in.csv:1: .* if ';' separates the cells"),
         (
             "id,txt\n1,2\n",
             ["--columns=text=text"],
@@ -334,3 +335,9 @@ def test_the_prompt_of_the_program_is_for_people(run, monkeypatch, capfdbinary):
         ["books", "positive"],
         ["films", "positive"],
     ]
+
+
+def test_a_binary_table_is_refused(run, call):
+    message = r"^--input: .*in.parquet is no text file: convert it to jsonl "
+    with pytest.raises(ConfigError, match=message):
+        call("PAR1", "in.parquet", "out.jsonl", "--task=books")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mtl_tf.core import passes
 from mtl_tf.prediction import search_batches
 
 
@@ -23,3 +24,13 @@ def test_there_may_be_no_text_or_no_word():
     assert list(search_batches.by_length(np.zeros(0, int))) == []
     (rows,) = search_batches.by_length([0, 0, 0])
     assert rows.tolist() == [0, 1, 2]
+
+
+def test_a_long_search_tells_how_far_it_is(monkeypatch, caplog):
+    monkeypatch.setattr(passes, "_SECONDS", 0.0)
+    with caplog.at_level("INFO", logger="absl"):
+        list(search_batches.by_length([3] * 100))
+    assert caplog.messages == [
+        "decoding, 64 of 100 examples",
+        "decoding, 100 of 100 examples",
+    ]

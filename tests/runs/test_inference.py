@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.core import passes
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.prediction import inference
 from mtl_tf.runs import stage_runner
@@ -37,6 +38,17 @@ def config_with(jit, static_shapes):
 IN_TRAINING = {
     "compile_from": inference.compile_in_training(config_with(True, True))
 }
+
+
+def test_long_predictions_tell_how_far_they_are(monkeypatch, caplog):
+    monkeypatch.setattr(passes, "_SECONDS", 0.0)
+    run = inference.Predictor(Sums(True), ["classification"], [BOUNDARIES], ())
+    with caplog.at_level("INFO", logger="absl"):
+        run.predict(random_split("books", 100, 60), 0, 64)
+    assert caplog.messages == [
+        "books: predicting, 64 of 100 examples",
+        "books: predicting, 100 of 100 examples",
+    ]
 
 
 @pytest.mark.parametrize("count", [256, 300])

@@ -41,6 +41,15 @@ def test_a_missing_target_under_either_name(named, column):
         named.evaluate(data={"mood": [row]})
 
 
+@pytest.mark.parametrize(
+    ("row", "key"), [({"said": "a"}, "felt"), ({"felt": "good"}, "said")]
+)
+def test_a_missing_column_is_called_as_in_the_tasks_own_files(named, row, key):
+    message = rf"^data\['mood'\] row 0: no key '{key}'"
+    with pytest.raises(DataError, match=message):
+        named.evaluate(data={"mood": [row]})
+
+
 def renamed(row):
     return {OWN[name]: value for name, value in row.items()}
 

@@ -73,6 +73,20 @@ def test_formats_by_ending_and_by_field(tmp_path):
     assert task.size("test") == 1
 
 
+@pytest.mark.parametrize("form", [None, "csv"])
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [("a.parquet", "read_parquet"), ("a.XLSX", "read_excel")],
+)
+def test_a_binary_table_is_to_be_converted(tmp_path, form, name, reader):
+    path = tmp_path / name
+    path.write_bytes(b"PAR1")
+    entry = {"name": "m", "files": {"test": str(path)}, "labels": [0, 1]}
+    message = rf"files.test: .*pandas.{reader}\('{path}'\).to_json\('a.jsonl', "
+    with pytest.raises(ConfigError, match=message):
+        resolve([{**entry, "format": form}])
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -178,6 +178,18 @@ def test_jsonl(write):
         (CSV, b'text,label\n"a" b,1\n', 2, "unquoted field"),
         (
             CSV,
+            b'"text";"label"\n"a, b";"1"\n',
+            1,
+            "quotes in it; or if ';' separates the cells, give it as delimiter",
+        ),
+        (
+            CSV._replace(delimiter=";"),
+            b'id,"text",label\n1,"a",1\n',
+            1,
+            "quotes in it; or if ',' separates the cells, give it as delimiter",
+        ),
+        (
+            CSV,
             b"text,label\na, b,1\n",
             2,
             r"3 columns, but line 1 has 2: a comma within a text has to stand "

@@ -1,5 +1,6 @@
 """Translation: corpus scores by sacrebleu."""
 
+import collections
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,16 +57,28 @@ class TranslationScorer(Scorer):
         return scores
 
     def details(self) -> dict[str, Any]:
-        """sacrebleu's signature of each score."""
+        """sacrebleu's signature of each score, and a text that most have."""
         metrics = dict(self._metrics)
         if self._restricted:
             metrics[PAPER_BLEU] = translation_metrics.bleu_lc
-        return {
-            "signatures": {
-                name: metric([], [], *self._settings).signature
-                for name, metric in metrics.items()
-            }
+        signatures = {
+            name: metric([], [], *self._settings).signature
+            for name, metric in metrics.items()
         }
+        return {"signatures": signatures, **_repeated(*self._texts)}
+
+
+def _repeated(
+    hypotheses: Sequence[str], references: Sequence[str]
+) -> dict[str, Any]:
+    """The one translation of most sources, unless that is right; else {}."""
+    [(text, count)] = collections.Counter(hypotheses).most_common(1) or [
+        ("", 0)
+    ]
+    right = collections.Counter(references)[text]
+    if 2 * count <= len(hypotheses) or 2 * right >= count:
+        return {}
+    return {"repeated": {"translation": text, "count": count}}
 
 
 def _summed_metric(

@@ -7,6 +7,10 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+# From this number of elements on, temporary tensors take far longer than an
+# average itself.
+_LARGE = 1 << 20
+
 
 @contextlib.contextmanager
 def averaged(optimizer: keras.optimizers.Optimizer) -> Iterator[None]:
@@ -64,7 +68,23 @@ def move_averages(
     step = tf.cast(iterations.value, tf.float32)
     now = tf.minimum(decay, (1.0 + step) / (10.0 + step))
     now = tf.where(step > 0.0, now, 0.0)
+    strategy = tf.distribute.get_strategy()
+    alone = strategy.num_replicas_in_sync == 1
     for variable, average in zip(variables, averages):
         value = tf.convert_to_tensor(variable)
         share = tf.cast(1.0 - now, value.dtype)
-        average.assign(average.value + share * (value - average.value))
+        if alone and value.shape.num_elements() >= _LARGE:
+            _move_at_once(average.value, value, share)
+        else:
+            average.assign(average.value + share * (value - average.value))
+
+
+@tf.function(jit_compile=True, reduce_retracing=True, autograph=False)
+def _move_at_once(
+    average: tf.Variable, value: tf.Tensor, share: tf.Tensor
+) -> None:
+    """Moves one average in one pass over memory, without temporary tensors.
+
+    These cost several times as much as the computation.
+    """
+    average.assign(average + share * (value - average))

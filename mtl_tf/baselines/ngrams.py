@@ -61,9 +61,7 @@ def ngrams(split: EncodedSplit, vocabulary_size: int) -> Counted:
         split: the encoded texts.
         vocabulary_size: the word ids are below it.
     """
-    names = [name for name in split.columns if name.endswith(TOKENS)]
-    names.sort(key=lambda name: (name != TOKENS, name))
-    texts = [_of_text(split.columns[name], vocabulary_size) for name in names]
+    texts = _by_text(split, vocabulary_size)
     kinds = vocabulary_size * (vocabulary_size + 1)
     parts = [(t.rows, t.codes + n * kinds) for n, t in enumerate(texts)]
     (first, *others), end = texts, len(texts) * kinds
@@ -74,6 +72,13 @@ def ngrams(split: EncodedSplit, vocabulary_size: int) -> Counted:
         end += kinds + 1
     rows, codes = zip(*parts)
     return Counted(np.concatenate(rows), np.concatenate(codes), first.examples)
+
+
+def _by_text(split: EncodedSplit, vocabulary_size: int) -> list[Counted]:
+    """The n-grams of each text of the examples; equal ones have one code."""
+    names = [name for name in split.columns if name.endswith(TOKENS)]
+    names.sort(key=lambda name: (name != TOKENS, name))
+    return [_of_text(split.columns[name], vocabulary_size) for name in names]
 
 
 def _of_text(tokens: Column, vocabulary_size: int) -> Counted:
@@ -99,6 +104,11 @@ class _Columns:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def counts(self, counted: Counted):
+        """How often each example has each code, sparse [examples, columns]."""
+        ones = np.ones(len(counted.codes))
+        return self.matrix(counted.rows, counted.codes, ones, counted.examples)
+
     def matrix(self, rows: np.ndarray, codes: np.ndarray, values, examples):
         """A sparse matrix [examples, columns] that sums `values`."""
         from scipy import sparse
@@ -110,8 +120,49 @@ class _Columns:
         return sparse.csr_matrix(entries, (examples, len(self)))
 
 
+class _Likeness:
+    """The cosines of the TF-IDF vectors of an example's texts.
+
+    Args:
+        train: the training split of each task.
+        vocabulary_size: of the encoder.
+
+    Attributes:
+        columns: how many cosines an example has: of the first text with each
+            other one.
+    """
+
+    def __init__(self, train: Sequence[EncodedSplit], vocabulary_size: int):
+        self._vocabulary_size = vocabulary_size
+        texts = [_by_text(split, vocabulary_size) for split in train]
+        self.columns = max(map(len, texts)) - 1
+        counted = [text for of_split in texts for text in of_split]
+        self._shared = _Columns(np.concatenate([c.codes for c in counted]))
+        if self.columns and len(self._shared):
+            self._weights = _tf_idf()
+            self._weights.fit(stack([self._shared.counts(c) for c in counted]))
+
+    def __call__(self, split: EncodedSplit):
+        """The cosines of a split's examples, sparse [n, columns]."""
+        from scipy import sparse
+
+        texts = _by_text(split, self._vocabulary_size)
+        cosines = np.zeros((texts[0].examples, self.columns))
+        if len(self._shared) and len(cosines) and len(texts) > 1:
+            first, *others = (
+                self._weights.transform(self._shared.counts(text))
+                for text in texts
+            )
+            for number, other in enumerate(others):
+                cosines[:, number] = first.multiply(other).sum(1).A1
+        return sparse.csr_matrix(cosines)
+
+
 class Features:
     """TF-IDF vectors of 1-grams and 2-grams, learnt from training texts.
+
+    Where examples have several texts, how alike these are is a feature, too:
+    no weighted sum of n-grams tells it.
 
     Each row is (1 + log count) * idf, of length 1 (Salton and Buckley 1988).
     With `copies` each feature is there twice, once for all tasks and once for
@@ -134,9 +185,9 @@ class Features:
         self.vocabulary_size = vocabulary_size
         counted = [ngrams(split, vocabulary_size) for split in train]
         self._shared = _Columns(np.concatenate([c.codes for c in counted]))
-        rows = [self._counts(c) for c in counted]
-        text = scikit_learn().feature_extraction.text
-        self._weights = text.TfidfTransformer(sublinear_tf=True)
+        rows = [self._shared.counts(c) for c in counted]
+        self._weights, self._tasks = _tf_idf(), len(train) if copies else 0
+        self._likeness = _Likeness(train, vocabulary_size)
         if len(self._shared):
             self._weights.fit(stack(rows))
         self._task_columns = None
@@ -147,36 +198,45 @@ class Features:
             self._task_columns = _Columns(np.concatenate(pairs))
 
     def __len__(self) -> int:
-        return len(self._shared) + (
-            len(self._task_columns) if self._task_columns else 0
+        own = len(self._task_columns) if self._task_columns else 0
+        return (
+            len(self._shared) + own + self._likeness.columns * (1 + self._tasks)
         )
 
     def __call__(self, split: EncodedSplit, task: int):
         """The rows of a split of the `task`-th task, sparse [n, features]."""
-        rows = self._counts(ngrams(split, self.vocabulary_size))
-        if rows.shape[0] and rows.shape[1]:
-            rows = self._weights.transform(rows)
-        if self._task_columns is None:
-            return rows
         from scipy import sparse
 
+        rows = self._shared.counts(ngrams(split, self.vocabulary_size))
+        if rows.shape[0] and rows.shape[1]:
+            rows = self._weights.transform(rows)
+        parts = [rows]
+        if self._likeness.columns:
+            cosines = self._likeness(split)
+            own = [cosines * (task == number) for number in range(self._tasks)]
+            parts += [cosines, *own]
+        if self._task_columns is not None:
+            parts.append(self._of_task(rows, task))
+        return sparse.hstack(parts, format="csr")
+
+    def _of_task(self, rows, task: int):
+        """The task's own copies of the features of n-grams."""
         entries = rows.tocoo()
-        of_task = self._task_columns.matrix(
+        return self._task_columns.matrix(
             entries.row,
             self._own_codes(task, entries.col),
             entries.data,
             rows.shape[0],
         )
-        return sparse.hstack([rows, of_task], format="csr")
-
-    def _counts(self, counted: Counted):
-        ones = np.ones(len(counted.codes))
-        return self._shared.matrix(
-            counted.rows, counted.codes, ones, counted.examples
-        )
 
     def _own_codes(self, task: int, columns: np.ndarray) -> np.ndarray:
         return task * len(self._shared) + columns.astype(np.int64)
+
+
+def _tf_idf() -> Any:
+    """Scikit-learn's weighting of counts."""
+    text = scikit_learn().feature_extraction.text
+    return text.TfidfTransformer(sublinear_tf=True)
 
 
 def stack(matrices: Sequence[Any]) -> Any:

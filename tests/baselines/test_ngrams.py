@@ -79,3 +79,50 @@ def test_features_are_scikit_learns_and_copied_by_task():
     same = same[:, None] == same[None]
     np.testing.assert_allclose(kernel, single * (1 + same), atol=1e-12)
     assert len(copied) == rows.shape[1] < 3 * len(plain)
+
+
+def pairs_of(first, second):
+    other = split_of(*second).columns["tokens"]
+    columns = {"text_pair_tokens": other, **split_of(*first).columns}
+    return EncodedSplit("t", columns)
+
+
+def test_how_alike_two_texts_are_is_a_feature_of_pairs():
+    """Cosines against TfidfVectorizer, shared and of the row's own task."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    first = [[2, 3, 2, 4], [5, 3], [], [6, 4]]
+    second = [[2, 3], [6, 4, 6], [2], [4, 6]]
+    new = pairs_of([[2, 3, 3, 4], [9, 6], []], [[3, 4, 2], [9], [2]])
+    vectorizer = TfidfVectorizer(
+        ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+"
+    )
+
+    def words(texts):
+        return [" ".join(map(str, text)) for text in texts]
+
+    # Of two tasks, one with single texts.
+    single = split_of([2, 3], [5, 5])
+    train = [pairs_of(first, second), single]
+    vectorizer.fit(words([*first, *second, [2, 3], [5, 5]]))
+    one, other = (
+        vectorizer.transform(words(texts))
+        for texts in ([[2, 3, 3, 4], [9, 6], []], [[3, 4, 2], [9], [2]])
+    )
+    expected = np.asarray(one.multiply(other).sum(1))
+    assert 0 < expected[0] < 1 and expected[1] == expected[2] == 0
+
+    plain = ngrams.Features(train, 10, copies=False)
+    rows = plain(new, 0).toarray()
+    assert rows.shape == (3, len(plain))
+    np.testing.assert_allclose(rows[:, -1:], expected, atol=1e-12)
+    assert not plain(single, 1).toarray()[:, -1].any()
+
+    copied = ngrams.Features(train, 10, copies=True)
+    counted = len(plain) - 1
+    for task in (0, 1):
+        rows = copied(new, task).toarray()
+        assert rows.shape == (3, len(copied))
+        found = rows[:, counted : counted + 3]
+        own = np.eye(2)[task] * expected
+        np.testing.assert_allclose(found, np.hstack([expected, own]))

@@ -1,4 +1,4 @@
-"""Warns about suspicious labels: rare, misspelt or missing ones."""
+"""Warns about suspicious labels: rare, misspelt, missing or broken ones."""
 
 import difflib
 import unicodedata
@@ -12,7 +12,7 @@ _MISSING = frozenset(("nan", "NaN", "null", "NULL", "None", "<NA>", "NaT"))
 
 
 def doubts(labels: Sequence[str]) -> list[str]:
-    """Warnings about labels in two spellings, and labels that mean "none".
+    """Warnings about labels in two spellings, of two lines, or for "none".
 
     Args:
         labels: the labels found in the data of a task that lists none.
@@ -37,6 +37,13 @@ def doubts(labels: Sequence[str]) -> list[str]:
         sentences.append(
             f"{' and '.join(map(repr, missing))}: learnt as a label, but may "
             "mean that there is no label. If so, leave such cells empty"
+        )
+    broken = [label for label in labels if len(label.splitlines()) > 1]
+    if broken:
+        sentences.append(
+            f"labels with a line break: {', '.join(map(repr, broken[:_SHOWN]))}"
+            f"{' and more' if len(broken) > _SHOWN else ''}. If they are no "
+            "labels, the quotes in the file may be wrong"
         )
     return sentences
 

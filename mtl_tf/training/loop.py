@@ -140,7 +140,10 @@ class Loop:
             patient=bool(options.patience),
         )
         self.saved = time.monotonic()
-        logging.info("Compiling the first steps takes some seconds.")
+        logging.info(
+            "Compiling the first step, and the first one of each other shape "
+            "of batches, takes some seconds."
+        )
         with (
             contextlib.closing(self.progress),
             stop_requests(self._answer) as stop,

@@ -2,6 +2,7 @@ import pytest
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks import odd_labels
 from mtl_tf.tasks.file_source import TextFileSource
 from mtl_tf.tasks.row_files import Layout
 from mtl_tf.tasks.task_types.classification import ClassTarget
@@ -177,6 +178,13 @@ def test_labels_in_two_spellings_and_missing_ones_are_told(
     assert len(source.labels) == len(labels)
     (told,) = source.warnings
     assert warning in told
+
+
+def test_labels_with_a_line_break_are_told():
+    (told,) = odd_labels.doubts(["good", "bad\n1 2", "ok"])
+    assert "line break: 'bad\\n1 2'. If they are no labels" in told
+    many = [f"{n}\n" * 2 for n in range(9)]
+    assert "'2\\n2\\n' and more. If" in odd_labels.doubts(many)[0]
 
 
 def test_rare_labels_without_a_near_one(source_of):

@@ -68,6 +68,8 @@ def move_averages(
     step = tf.cast(iterations.value, tf.float32)
     now = tf.minimum(decay, (1.0 + step) / (10.0 + step))
     now = tf.where(step > 0.0, now, 0.0)
+    # Several replicas, such as TPU cores, keep to single operations: what one
+    # pass gains was measured on one processor.
     strategy = tf.distribute.get_strategy()
     alone = strategy.num_replicas_in_sync == 1
     for variable, average in zip(variables, averages):

@@ -77,7 +77,12 @@ def test_a_loss_that_is_scaled(tmp_path):
 
 
 @pytest.mark.extended
-def test_averages_of_several_replicas(tmp_path, two_replicas):
+@pytest.mark.parametrize("large", [False, True])
+def test_averages_of_several_replicas(
+    tmp_path, two_replicas, monkeypatch, large
+):
+    if large:
+        monkeypatch.setattr("mtl_tf.training.averaging._LARGE", 1)
     stage = toy.Stage(tmp_path, average=0.4, strategy=two_replicas)
     iterator = stage.trainer.iterate(
         lambda replicas, part: toy.dataset(0, replicas, part=part)

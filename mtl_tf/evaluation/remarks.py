@@ -38,8 +38,8 @@ def warnings(results: dict[str, Any]) -> list[str]:
     """
     return beaten(results) + [
         f"Warning: on {name}, {said['count']:,} of {task['examples']:,} "
-        f"translations are {_quoted(said['translation'])}: the model has "
-        "learnt too little. Train longer, or on more pairs."
+        f"predictions are {_quoted(said['text'])}: the model has learnt too "
+        "little. Train longer, or on more examples."
         for name, task in results["tasks"].items()
         if (said := task.get("repeated"))
     ]

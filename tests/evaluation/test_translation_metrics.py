@@ -124,8 +124,8 @@ def test_results_of_translation_tasks():
 @pytest.mark.parametrize(
     ("said", "warning"),
     [
-        ([""] * 3, "on en-de, 3 of 3 translations are empty: the model has"),
-        (["Der", "Ein", "Der"], "2 of 3 translations are the same text, 'Der'"),
+        ([""] * 3, "on en-de, 3 of 3 predictions are empty: the model has"),
+        (["Der", "Ein", "Der"], "2 of 3 predictions are the same text, 'Der'"),
         (HYPOTHESES, None),
     ],
 )
@@ -136,7 +136,7 @@ def test_one_translation_of_most_sources_is_told(said, warning):
     if warning:
         assert warning in found[0]
         assert warning in tables.markdown(results)
-        assert found[0].endswith("Train longer, or on more pairs.")
+        assert found[0].endswith("Train longer, or on more examples.")
 
 
 def test_a_translation_of_most_sources_may_be_right():

@@ -78,7 +78,7 @@ def _repeated(
     right = collections.Counter(references)[text]
     if 2 * count <= len(hypotheses) or 2 * right >= count:
         return {}
-    return {"repeated": {"translation": text, "count": count}}
+    return {"repeated": {"text": text, "count": count}}
 
 
 def _summed_metric(

@@ -74,11 +74,16 @@ def ngrams(split: EncodedSplit, vocabulary_size: int) -> Counted:
     return Counted(np.concatenate(rows), np.concatenate(codes), first.examples)
 
 
-def _by_text(split: EncodedSplit, vocabulary_size: int) -> list[Counted]:
-    """The n-grams of each text of the examples; equal ones have one code."""
+def _texts(split: EncodedSplit) -> list[Column]:
+    """The words of each text of the examples, those of the first one first."""
     names = [name for name in split.columns if name.endswith(TOKENS)]
     names.sort(key=lambda name: (name != TOKENS, name))
-    return [_of_text(split.columns[name], vocabulary_size) for name in names]
+    return [split.columns[name] for name in names]
+
+
+def _by_text(split: EncodedSplit, vocabulary_size: int) -> list[Counted]:
+    """The n-grams of each text of the examples; equal ones have one code."""
+    return [_of_text(tokens, vocabulary_size) for tokens in _texts(split)]
 
 
 def _of_text(tokens: Column, vocabulary_size: int) -> Counted:
@@ -134,11 +139,14 @@ class _Likeness:
 
     def __init__(self, train: Sequence[EncodedSplit], vocabulary_size: int):
         self._vocabulary_size = vocabulary_size
-        texts = [_by_text(split, vocabulary_size) for split in train]
-        self.columns = max(map(len, texts)) - 1
-        counted = [text for of_split in texts for text in of_split]
+        self.columns = max(len(_texts(split)) for split in train) - 1
+        if not self.columns:
+            return
+        counted = [
+            t for split in train for t in _by_text(split, vocabulary_size)
+        ]
         self._shared = _Columns(np.concatenate([c.codes for c in counted]))
-        if self.columns and len(self._shared):
+        if len(self._shared):
             self._weights = _tf_idf()
             self._weights.fit(stack([self._shared.counts(c) for c in counted]))
 
@@ -154,7 +162,8 @@ class _Likeness:
                 for text in texts
             )
             for number, other in enumerate(others):
-                cosines[:, number] = first.multiply(other).sum(1).A1
+                products = first.multiply(other).sum(1)
+                cosines[:, number] = np.asarray(products).ravel()
         return sparse.csr_matrix(cosines)
 
 

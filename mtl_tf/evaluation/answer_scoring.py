@@ -16,6 +16,7 @@ from mtl_tf.evaluation.scoring import (
     Scoring,
     TaskPredictions,
     check_length,
+    units_of,
 )
 from mtl_tf.evaluation.unscored import Unscored
 from mtl_tf.tasks.groups import GROUPS
@@ -204,11 +205,10 @@ def _units(
     """The indices of the examples with equal values; see `Scorer.units`."""
     if not keys:
         return None
-    units: dict[tuple, list[int]] = {}
-    for number, example in enumerate(examples):
-        values = tuple(example.scoring[key] for key in sorted(keys))
-        units.setdefault(values, []).append(number)
-    return [np.array(unit) for unit in units.values()]
+    return units_of(
+        tuple(example.scoring[key] for key in sorted(keys))
+        for example in examples
+    )
 
 
 def _example(label: Any) -> Example:

@@ -4,7 +4,14 @@ import abc
 import dataclasses
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 import numpy as np
@@ -73,6 +80,18 @@ class TaskPredictions:
     confidences: Sequence[Sequence[float]] | None = None
     examples: str | None = None
     units: Sequence[int] | None = None
+
+
+def units_of(keys: Iterable[Hashable]) -> list[np.ndarray]:
+    """The indices of the examples with equal keys; see `Scorer.units`.
+
+    Args:
+        keys: one for each example.
+    """
+    units: dict[Hashable, list[int]] = {}
+    for number, key in enumerate(keys):
+        units.setdefault(key, []).append(number)
+    return [np.array(unit) for unit in units.values()]
 
 
 class Scorer(abc.ABC):

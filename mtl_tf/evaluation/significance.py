@@ -16,7 +16,7 @@ import numpy as np
 
 from mtl_tf.core import checks, random
 from mtl_tf.evaluation import task_types
-from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.evaluation.scoring import TaskPredictions, units_of
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.own_metrics import higher_is_better
 
@@ -130,7 +130,7 @@ class _Scorer:
         self._scorer = task_types.of(task.type).scorer_of(only)
         self.size, self.units = self._scorer.size, self._scorer.units
         if self.units is None and task.units is not None:
-            self.units = _of_numbers(task.units)
+            self.units = units_of(task.units)
         declared = types_of_tasks.of(task.type).metrics
         is_gain = higher_is_better(self.metric, declared, task.settings)
         self.sign = 1.0 if is_gain else -1.0
@@ -145,14 +145,6 @@ class _Scorer:
 
     def __call__(self, rows: np.ndarray) -> float:
         return float(self._scorer.part(rows)[self.metric])
-
-
-def _of_numbers(numbers: Sequence[int]) -> list[np.ndarray]:
-    """The indices of the examples of each unit."""
-    by_number: dict[int, list[int]] = {}
-    for index, number in enumerate(numbers):
-        by_number.setdefault(number, []).append(index)
-    return [np.array(indices) for indices in by_number.values()]
 
 
 def _that_draws(

@@ -97,7 +97,7 @@ class Task:
         for feature in targets(self.features):
             # Examples without labels have no target.
             if feature.name in dataset.element_spec:
-                self._check(feature, dataset.element_spec[feature.name])
+                self._check_shape(feature, dataset.element_spec[feature.name])
         return dataset
 
     def has_split(self, split: str) -> bool:
@@ -125,7 +125,7 @@ class Task:
             **self.settings,
         }
 
-    def _check(self, feature: Feature, spec: tf.TypeSpec) -> None:
+    def _check_shape(self, feature: Feature, spec: tf.TypeSpec) -> None:
         """Refuses numbers of another shape than the type declares."""
         sizes = [None if isinstance(a, str) else a for a in feature.axes]
         if not feature.is_string and not spec.shape.is_compatible_with(sizes):

@@ -1,6 +1,7 @@
 """An export of a run that has chosen what heads read beside n-grams."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 import mtl_tf
@@ -9,6 +10,7 @@ from mtl_tf.runs import training_run
 from tests.system import corpus
 
 
+@pytest.mark.extended
 def test_an_export_reads_the_same_share(tmp_path):
     sizes = {"train": 60, "validation": 40, "test": 20}
     config = corpus.quick(corpus.write(tmp_path, 1, sizes), "lstm")

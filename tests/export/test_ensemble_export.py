@@ -167,6 +167,7 @@ def topics(draw, size):
     return rows
 
 
+@pytest.mark.extended
 def test_several_types_and_their_thresholds(tmp_path):
     draw = np.random.default_rng(0)
     files = {}

@@ -56,6 +56,7 @@ def test_longer_texts_are_counted(run, told):
     assert "3 of 7" in message
 
 
+@pytest.mark.extended
 def test_no_limit_cuts_nothing(run, told, monkeypatch):
     monkeypatch.setattr(run.encoder, "max_length", 0)
     rows = [{"task": name, "text": "a " * 500} for name in ("chunks", "mood")]

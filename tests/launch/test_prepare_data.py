@@ -135,6 +135,7 @@ def get_config():
 """
 
 
+@pytest.mark.by_default("*-75")
 @pytest.mark.parametrize(
     ("rows", "share"),
     [

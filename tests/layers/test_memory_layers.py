@@ -23,6 +23,7 @@ from tests.layers.memory_testing import (
 pytestmark = pytest.mark.usefixtures("without_jit")
 
 
+@pytest.mark.by_default("me_lstm-*", "private-*", "arc_i-*", "*-mlp-True")
 @pytest.mark.parametrize(
     "model, align, reverse",
     [

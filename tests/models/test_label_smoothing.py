@@ -46,6 +46,7 @@ def test_outside_training_nothing_is_smoothed():
     assert np.all(losses(0.2, True)["loss"] != plain)
 
 
+@pytest.mark.extended
 def test_the_configs_share_comes_to_the_head_in_training_only():
     batch = make_batch()
     smooth = small() | {"head": {"label_smoothing": 0.3}}

@@ -71,6 +71,7 @@ def test_each_task_keeps_the_weights_of_another_step(
     assert any(not np.array_equal(one[key], two[key]) for key in one)
 
 
+@pytest.mark.by_default("main0-3")
 @pytest.mark.parametrize(("main", "count"), [(("plain",), 3), ((), 6)])
 def test_patience_is_with_the_main_tasks(
     tmp_path, toy_files, scripted, main, count
@@ -104,6 +105,7 @@ def test_a_task_without_a_score_has_the_weights_of_the_mean(
     assert run.weights_for("plain") == str(tmp_path / "best")
 
 
+@pytest.mark.by_default("main1")
 @pytest.mark.parametrize("main", [(), ("mirror",)])
 def test_tasks_are_scored_with_the_weights_of_their_own_best_step(
     tmp_path, toy_files, main
@@ -123,6 +125,7 @@ def test_tasks_are_scored_with_the_weights_of_their_own_best_step(
     assert run.evaluate("test")["tasks"] == results["tasks"]
 
 
+@pytest.mark.extended
 def test_a_killed_run_keeps_the_same_weights(tmp_path, toy_files):
     config = quick(toy_files, patience=2)
     whole = train(config, tmp_path / "whole")

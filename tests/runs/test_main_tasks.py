@@ -40,6 +40,7 @@ def test_the_best_weights_are_those_of_the_main_tasks(tmp_path, toy_files):
     assert scores["plain"] != scores["mirror"]
 
 
+@pytest.mark.extended
 def test_models_of_single_tasks_are_chosen_by_their_own_task(
     tmp_path, toy_files
 ):
@@ -55,6 +56,7 @@ def test_models_of_single_tasks_are_chosen_by_their_own_task(
     assert results["run"]["validation_mean"] == means["mirror"]
 
 
+@pytest.mark.extended
 def test_weights_of_losses_are_those_of_the_entries(tmp_path, toy_files):
     plain, mirror = toy_files
     given = corpus.quick([plain, {**mirror, "loss_weight": 2.0}])

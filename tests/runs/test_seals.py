@@ -125,6 +125,7 @@ def test_a_longer_training_seals_its_config_again(
     assert mtl_tf.load(run.path).tasks
 
 
+@pytest.mark.extended
 def test_a_run_killed_when_its_config_was_written_continues(
     toy_files, of_an_older_version, monkeypatch
 ):
@@ -143,6 +144,7 @@ def test_a_run_killed_when_its_config_was_written_continues(
         mtl_tf.load(run.path)
 
 
+@pytest.mark.extended
 def test_preparations_with_another_config_are_made_anew(
     toy_files, tmp_path, monkeypatch
 ):

@@ -205,6 +205,7 @@ def test_questions_on_a_context_share_their_fold(tmp_path):
     assert len(everything) == 81
 
 
+@pytest.mark.extended
 def test_too_few_contexts_to_keep_them_whole(tmp_path, caplog):
     entry = questions(tmp_path, ["only one", "another"])
     sizes = [len(tested) for tested, _ in contexts_of_folds(entry, 4)]

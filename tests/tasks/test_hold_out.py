@@ -138,8 +138,8 @@ def question_parts(tmp_path, lines, name="mine"):
         ([20] + [1, 2, 3, 9] * 12, 20),
         # Each has more than a tenth of all.
         ([0, 30, 25, 40, 35], 25),
-        ([0, 1000, 1, 50, 40], 91),
-        ([0, 1000, 30], 30),
+        ([0, 300, 1, 15, 12], 28),
+        ([0, 300, 9], 9),
     ],
 )
 def test_questions_on_a_context_are_held_out_together(tmp_path, sizes, count):

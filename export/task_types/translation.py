@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.models.translation_search import most_tokens
+from mtl_tf.models.translation.search import most_tokens
 from mtl_tf.prediction.translating import Translator, several
 
 from ..searching import ServedSearch

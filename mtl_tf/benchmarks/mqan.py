@@ -21,7 +21,7 @@ from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import Run, compete
 from mtl_tf.core import random
 from mtl_tf.core.special_ids import EOS
-from mtl_tf.models.question_answering import (
+from mtl_tf.models.answering.question_answering import (
     QuestionAnsweringModel,
     build_question_model,
 )

@@ -12,7 +12,7 @@ from mtl_tf.benchmarks.reference_question_layers import (
     dense,
 )
 from mtl_tf.core.special_ids import BOS, EOS, OOV
-from mtl_tf.models.question_answering import QuestionAnsweringModel
+from mtl_tf.models.answering.question_answering import QuestionAnsweringModel
 
 _TEXTS = ("context", "question")
 _NOTHING = 1e-30

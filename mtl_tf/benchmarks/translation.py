@@ -20,7 +20,7 @@ from mtl_tf.benchmarks.timing import Run, compete
 from mtl_tf.core import random
 from mtl_tf.core.special_ids import BOS, EOS
 from mtl_tf.layers.translation.attention_decoder import AttentionDecoder
-from mtl_tf.models.multi_target import (
+from mtl_tf.models.translation.multi_target import (
     MultiTargetModel,
     build_translation_model,
 )

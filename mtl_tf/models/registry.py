@@ -11,26 +11,29 @@ from mtl_tf.layers.inputs.character_features import (
     CharacterLSTM,
 )
 from mtl_tf.models import own_layers
-from mtl_tf.models.adversarial import AdversarialScheme
-from mtl_tf.models.arc_i import ArcIScheme
-from mtl_tf.models.arc_ii import ArcIIScheme
-from mtl_tf.models.direct import DirectScheme
-from mtl_tf.models.hyper_lstm import HyperLSTMScheme
-from mtl_tf.models.lstm import LSTMScheme
-from mtl_tf.models.me_lstm import MELSTMScheme
-from mtl_tf.models.meta_lstm import MetaLSTMScheme
-from mtl_tf.models.mt_cnn import MTCNNScheme
-from mtl_tf.models.mt_dnn import MTDNNScheme
-from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
-from mtl_tf.models.shared_private import ParallelScheme, SerialScheme
-from mtl_tf.models.transformer_layerwise import (
+from mtl_tf.models.schemes.adversarial import AdversarialScheme
+from mtl_tf.models.schemes.arc_i import ArcIScheme
+from mtl_tf.models.schemes.arc_ii import ArcIIScheme
+from mtl_tf.models.schemes.direct import DirectScheme
+from mtl_tf.models.schemes.hyper_lstm import HyperLSTMScheme
+from mtl_tf.models.schemes.lstm import LSTMScheme
+from mtl_tf.models.schemes.me_lstm import MELSTMScheme
+from mtl_tf.models.schemes.meta_lstm import MetaLSTMScheme
+from mtl_tf.models.schemes.mt_cnn import MTCNNScheme
+from mtl_tf.models.schemes.mt_dnn import MTDNNScheme
+from mtl_tf.models.schemes.nbow import NBOWScheme
+from mtl_tf.models.schemes.shared_private import ParallelScheme, SerialScheme
+from mtl_tf.models.schemes.transformer_layerwise import (
     LayerwiseExplicitScheme,
     LayerwiseImplicitScheme,
 )
-from mtl_tf.models.transformer_stack import StackCLSScheme, StackPoolingScheme
+from mtl_tf.models.schemes.transformer_stack import (
+    StackCLSScheme,
+    StackPoolingScheme,
+)
 
-# A new scheme needs one file in this folder and one line here.
+# A new scheme needs one file in schemes/ and one line here.
 SCHEMES = {
     "arc_i": ArcIScheme,
     "arc_ii": ArcIIScheme,

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.special_ids import EOS, PAD
-from mtl_tf.models.question_answering import QuestionAnsweringModel
+from mtl_tf.models.answering.question_answering import QuestionAnsweringModel
 from mtl_tf.prediction import search_batches
 from mtl_tf.prediction.search_options import SearchOptions
 from mtl_tf.text.decoding import distinct

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.models.multi_target import MultiTargetModel
+from mtl_tf.models.translation.multi_target import MultiTargetModel
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.prediction import search_batches
 from mtl_tf.prediction.search_options import SearchOptions

@@ -14,7 +14,7 @@ from absl import logging
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, DataError, MtlError
 from mtl_tf.core.random import fold, generator
-from mtl_tf.models.masked_language_model import MaskedLanguageModel
+from mtl_tf.models.pretraining.masked_language_model import MaskedLanguageModel
 from mtl_tf.pipelines import masked_batches
 from mtl_tf.pipelines.masked_batches import Masking
 from mtl_tf.pretraining import text_training

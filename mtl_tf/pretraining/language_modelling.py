@@ -13,7 +13,7 @@ from absl import logging
 from mtl_tf.core import checks, special_ids
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.random import fold
-from mtl_tf.models.language_model import LanguageModel
+from mtl_tf.models.pretraining.language_model import LanguageModel
 from mtl_tf.models.registry import make_scheme
 from mtl_tf.models.scheme import RecurrentScheme
 from mtl_tf.pipelines import text_blocks

@@ -11,7 +11,7 @@ from mtl_tf.core import random
 from mtl_tf.core.errors import RunError
 from mtl_tf.core.special_ids import EOS
 from mtl_tf.layers.recurrent import recurrence
-from mtl_tf.models.question_answering import build_question_model
+from mtl_tf.models.answering.question_answering import build_question_model
 from tests.benchmarks.benchmark_testing import SMALL, check_form, column
 
 pytestmark = pytest.mark.extended

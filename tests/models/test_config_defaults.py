@@ -2,7 +2,8 @@
 
 from mtl_tf.config_fields import fields
 from mtl_tf.configs import base
-from mtl_tf.models import components, translation_options
+from mtl_tf.models import components
+from mtl_tf.models.translation import options as translation_options
 
 
 def test_parts_of_a_multi_task_model():

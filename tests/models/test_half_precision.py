@@ -8,10 +8,13 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.special_ids import EOS
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models import registry
-from mtl_tf.models.multi_target import build_translation_model
+from mtl_tf.models.answering.question_answering import (
+    MODELS,
+    build_question_model,
+)
 from mtl_tf.models.multi_task import build_model
-from mtl_tf.models.question_answering import MODELS, build_question_model
 from mtl_tf.models.scheme import SharingScheme
+from mtl_tf.models.translation.multi_target import build_translation_model
 from tests.models.model_testing import make_batch, make_tasks
 
 SEED = tf.constant([1, 2])

@@ -7,8 +7,10 @@ import tensorflow as tf
 from ml_collections import config_dict
 
 from mtl_tf.layers.recurrent import recurrence
-from mtl_tf.models import multi_target, multi_task, question_answering
+from mtl_tf.models import multi_task
+from mtl_tf.models.answering import question_answering
 from mtl_tf.models.protocol import TaskModel
+from mtl_tf.models.translation import multi_target
 
 TASKS = [
     {"name": "a", "type": "classification", "labels": ["no", "yes"]},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.models.language_model import LanguageModel
+from mtl_tf.models.pretraining.language_model import LanguageModel
 from mtl_tf.models.registry import make_scheme
 
 WORDS, DIMENSION = 12, 5

@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.layers.pretrained.sublayers import sublayers
-from mtl_tf.models.masked_language_model import MaskedLanguageModel
+from mtl_tf.models.pretraining.masked_language_model import MaskedLanguageModel
 from tests.traces import compiled
 
 

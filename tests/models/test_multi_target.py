@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.protocol import count_parameters
+from mtl_tf.models.translation.multi_target import build_translation_model
 from tests.layers import translation_reference as reference
 
 WORDS = {"de": 9, "fr": 7}

@@ -18,7 +18,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.layers.recurrent.lstm import LSTM
-from mtl_tf.models.nbow import NBOWScheme
+from mtl_tf.models.schemes.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
 
 class Scaled(NBOWScheme):

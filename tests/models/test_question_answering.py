@@ -11,7 +11,10 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.special_ids import EOS, OOV
 from mtl_tf.layers.recurrent import recurrence
-from mtl_tf.models.question_answering import MODELS, build_question_model
+from mtl_tf.models.answering.question_answering import (
+    MODELS,
+    build_question_model,
+)
 
 SLOW = pytest.mark.slow
 VOCABULARY, GENERATIVE = 40, 20

@@ -8,9 +8,9 @@ from mtl_tf.layers.base import choose
 from mtl_tf.layers.heads.classification import ClassificationHead
 from mtl_tf.layers.heads.tagging import TaggingHead
 from mtl_tf.models import registry
-from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.registry import make_scheme
 from mtl_tf.models.scheme import SharingScheme
+from mtl_tf.models.schemes.nbow import NBOWScheme
 from mtl_tf.models.testing import check_head, check_scheme
 
 DRAW = np.random.default_rng(0)

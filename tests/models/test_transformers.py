@@ -14,7 +14,7 @@ from mtl_tf.layers.dropout import Dropout
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_parameters
 from mtl_tf.models.registry import SCHEMES, make_scheme
-from mtl_tf.models.transformer import TransformerScheme
+from mtl_tf.models.schemes.transformer import TransformerScheme
 from tests.layers import transformer_reference as reference
 from tests.models.model_testing import (
     check_restored,

@@ -9,8 +9,8 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import RunError
 from mtl_tf.core.weight_marks import mark
-from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model
+from mtl_tf.models.translation.multi_target import build_translation_model
 from mtl_tf.runs import initializing, training_run
 from mtl_tf.runs.systems import sharing
 from mtl_tf.runs.systems.multi_target import SYSTEM as TRANSLATION

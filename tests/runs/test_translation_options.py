@@ -8,8 +8,8 @@ import pytest
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models import translation_options
-from mtl_tf.models.multi_target import build_translation_model
+from mtl_tf.models.translation import options as translation_options
+from mtl_tf.models.translation.multi_target import build_translation_model
 from mtl_tf.prediction import translating
 from mtl_tf.runs import building, stage_gradients, systems, training_run
 from mtl_tf.runs.stage_plan import Stage

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models import multi_target
-from mtl_tf.models.multi_target import build_translation_model
+from mtl_tf.models.translation import multi_target
+from mtl_tf.models.translation.multi_target import build_translation_model
 from mtl_tf.prediction import search_batches
 from mtl_tf.prediction.task_types.translation import paper_texts
 from mtl_tf.runs import run_data, training_run

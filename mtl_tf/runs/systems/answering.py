@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.models.question_answering import (
+from mtl_tf.models.answering.question_answering import (
     QuestionAnsweringModel,
     build_question_model,
     check_question_model,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models.multi_target import (
+from mtl_tf.models.translation.multi_target import (
     MultiTargetModel,
     build_translation_model,
     check_translation_model,

@@ -7,7 +7,7 @@ from mtl_tf.core import checks
 from mtl_tf.layers.adversarial.orthogonality import orthogonality_penalty
 from mtl_tf.layers.adversarial.ramp import check_ramp, ramp
 from mtl_tf.layers.adversarial.task_discriminator import TaskDiscriminator
-from mtl_tf.models.shared_private import ParallelScheme
+from mtl_tf.models.schemes.shared_private import ParallelScheme
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

@@ -4,7 +4,7 @@ import keras
 
 from mtl_tf.core.weight_marks import mark
 from mtl_tf.layers.base import choose
-from mtl_tf.models.transformer import TransformerScheme
+from mtl_tf.models.schemes.transformer import TransformerScheme
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

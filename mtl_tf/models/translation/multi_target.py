@@ -12,9 +12,9 @@ from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.layers.translation.attention_decoder import AttentionDecoder
 from mtl_tf.layers.translation.gru_encoder import GRUEncoder
-from mtl_tf.models import translation_options
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.models.translation_search import (
+from mtl_tf.models.translation import options as translation_options
+from mtl_tf.models.translation.search import (
     SearchGraphs,
     TranslationSearch,
     checked_limit,

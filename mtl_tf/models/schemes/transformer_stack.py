@@ -2,7 +2,7 @@
 
 import keras
 
-from mtl_tf.models.transformer import TransformerScheme
+from mtl_tf.models.schemes.transformer import TransformerScheme
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

@@ -16,8 +16,8 @@ from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.beam_search import BeamSearch
 from mtl_tf.layers.inputs.positions import Positions
 from mtl_tf.layers.recurrent import recurrence
-from mtl_tf.models.answering import Answering
-from mtl_tf.models.question_reader import Parts, QuestionReader
+from mtl_tf.models.answering.decoding import Answering
+from mtl_tf.models.answering.question_reader import Parts, QuestionReader
 
 #: The models of table 2, each of which adds a part to the previous one.
 MODELS: Mapping[str, Parts] = {

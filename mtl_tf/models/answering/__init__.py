@@ -1,0 +1,1 @@
+"""The multitask question answering network."""

@@ -1,0 +1,1 @@
+"""Sharing schemes, one per file."""

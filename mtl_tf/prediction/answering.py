@@ -205,7 +205,7 @@ class Answerer:
         end = tf.fill([len(examples), 1], EOS)
         ids[ANSWER] = tf.concat([ids[ANSWER], end], 1)
         lengths = np.maximum(ids[CONTEXT].row_lengths().numpy(), counts + 1)
-        for rows in search_batches.by_length(lengths):
+        for rows in search_batches.by_length(lengths, f"{task}: scoring"):
             values, words = self._traced_likelihoods(
                 *(tf.gather(ids[n], rows).to_tensor() for n in names),
                 tf.gather(own_words, rows).to_tensor(),
@@ -225,7 +225,7 @@ class Answerer:
         texts = {name: _tensor(examples, name) for name in names}
         ids, own_words = self.text.task(task).with_own_words(texts)
         lengths = ids[CONTEXT].row_lengths().numpy()
-        for rows in search_batches.by_length(lengths):
+        for rows in search_batches.by_length(lengths, f"{task}: decoding"):
             answers = self._search(
                 *(tf.gather(ids[n], rows).to_tensor() for n in ids),
                 tf.gather(own_words, rows).to_tensor(),

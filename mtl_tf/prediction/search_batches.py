@@ -12,7 +12,7 @@ AT_ONCE = 64
 CELLS_AT_ONCE = AT_ONCE * 256
 
 
-def by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:
+def by_length(lengths: np.ndarray, doing: str) -> Iterator[np.ndarray]:
     """Yields the indices of texts in batches, from short to long.
 
     A batch has texts of similar length, because its search continues until the
@@ -20,13 +20,14 @@ def by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:
 
     Args:
         lengths: integers [n], the tokens of each text.
+        doing: what is done with them, for the log, such as "en-de: decoding".
 
     Yields:
         int64 [rows]; each index occurs once.
     """
     lengths = np.asarray(lengths, int)
     batches = _by_length(lengths)
-    yield from passes.logged(batches, "decoding", total=len(lengths))
+    yield from passes.logged(batches, doing, total=len(lengths))
 
 
 def _by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:

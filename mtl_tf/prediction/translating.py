@@ -113,7 +113,9 @@ class Translator:
         """
         texts, written, aligned = ([[]] * len(sources) for _ in range(3))
         scores = np.zeros([len(sources), self.decoding.n_best], np.float32)
-        for rows in search_batches.by_length([len(ids) for ids in sources]):
+        lengths = [len(ids) for ids in sources]
+        doing = f"{self.model.pairs[pair]}: decoding"
+        for rows in search_batches.by_length(lengths, doing):
             tokens = _padded([sources[n] for n in rows])
             own_words = None
             if self.decoding.replace_unknown:
@@ -210,7 +212,8 @@ class Translator:
             )
         likelihoods: list[np.ndarray] = [np.zeros(0)] * len(sources)
         lengths = [max(map(len, sides)) for sides in zip(sources, targets)]
-        for rows in search_batches.by_length(lengths):
+        doing = f"{self.model.pairs[pair]}: scoring"
+        for rows in search_batches.by_length(lengths, doing):
             values = self._traced_likelihoods[pair](
                 *(
                     _padded([side[n] for n in rows])

@@ -9,7 +9,7 @@ from mtl_tf.prediction import search_batches
 def test_each_text_once_from_short_to_long_and_few_long_ones():
     lengths = np.random.default_rng(1).integers(0, 3000, 500)
     lengths[7] = 100_000
-    batches = list(search_batches.by_length(lengths))
+    batches = list(search_batches.by_length(lengths, "decoding"))
     order = np.concatenate(batches)
     assert sorted(order) == list(range(500))
     assert np.all(np.diff(lengths[order]) >= 0)
@@ -21,16 +21,16 @@ def test_each_text_once_from_short_to_long_and_few_long_ones():
 
 
 def test_there_may_be_no_text_or_no_word():
-    assert list(search_batches.by_length(np.zeros(0, int))) == []
-    (rows,) = search_batches.by_length([0, 0, 0])
+    assert list(search_batches.by_length(np.zeros(0, int), "decoding")) == []
+    (rows,) = search_batches.by_length([0, 0, 0], "decoding")
     assert rows.tolist() == [0, 1, 2]
 
 
 def test_a_long_search_tells_how_far_it_is(monkeypatch, caplog):
     monkeypatch.setattr(passes, "_SECONDS", 0.0)
     with caplog.at_level("INFO", logger="absl"):
-        list(search_batches.by_length([3] * 100))
+        list(search_batches.by_length([3] * 100, "en-de: decoding"))
     assert caplog.messages == [
-        "decoding, 64 of 100 examples",
-        "decoding, 100 of 100 examples",
+        "en-de: decoding, 64 of 100 examples",
+        "en-de: decoding, 100 of 100 examples",
     ]

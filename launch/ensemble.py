@@ -1,5 +1,6 @@
 """Scores the mean of several runs: `python -m launch.ensemble`."""
 
+import contextlib
 import glob
 import os
 import sys
@@ -70,9 +71,15 @@ def define_flags(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Averages, scores, and prints the tables."""
     paths = [path for pattern in values.model_dir for path in matching(pattern)]
-    if values.save_probabilities:
-        files.make_directory(values.save_probabilities)
+    with contextlib.ExitStack() as stack:
+        folder = values.save_probabilities
+        if folder:
+            stack.enter_context(files.no_empty_directories(folder))
+            files.make_directory(folder)
+        _average(values, paths)
 
+
+def _average(values: flags.FlagValues, paths: list[str]) -> None:
     from mtl_tf.evaluation import folding
     from mtl_tf.experiments import compare, ensemble
 

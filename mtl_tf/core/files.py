@@ -100,16 +100,13 @@ def hidden_directory(path: str) -> Iterator[str]:
     path = os.path.abspath(path)
     if os.path.lexists(path):
         raise _exists(path)
-    parents = absent(os.path.dirname(path))
-    make_directory(os.path.dirname(path))
-    with _hidden(path, tempfile.mkdtemp) as temporary:
-        try:
-            yield temporary
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-            with contextlib.suppress(OSError):  # not empty
-                for parent in parents:
-                    os.rmdir(parent)
+    with no_empty_directories(os.path.dirname(path)):
+        make_directory(os.path.dirname(path))
+        with _hidden(path, tempfile.mkdtemp) as temporary:
+            try:
+                yield temporary
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
 
 
 def publish(temporary: str, path: str) -> None:
@@ -241,10 +238,10 @@ def locked(directory: str, name: str = LOCK) -> Iterator[None]:
         InUse: another process holds the lock.
         RunError: locking is impossible.
     """
-    missing = absent(directory)
-    make_directory(directory)
     path = os.path.join(directory, name)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(no_empty_directories(directory))
+        make_directory(directory)
         try:
             file = stack.enter_context(open(path, "a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -265,18 +262,26 @@ def locked(directory: str, name: str = LOCK) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 if os.listdir(directory) == [name]:
                     os.unlink(path)
-                    for folder in missing:
-                        os.rmdir(folder)
             raise
 
 
-def absent(directory: str) -> list[str]:
-    """The directory and its parents that do not exist, itself first."""
-    path, missing = os.path.abspath(directory), []
+@contextlib.contextmanager
+def no_empty_directories(path: str) -> Iterator[None]:
+    """Removes directories after the block that are new and empty.
+
+    Args:
+        path: a directory that the block may make, with its parents.
+    """
+    path, absent = os.path.abspath(path), []
     while not os.path.lexists(path):
-        missing.append(path)
+        absent.append(path)
         path = os.path.dirname(path)
-    return missing
+    try:
+        yield
+    finally:
+        for directory in absent:
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
 
 
 def _is_at(handle: int, path: str) -> bool:

@@ -246,7 +246,7 @@ def save_probabilities(
         config = folder_of_run.read("config.json")
         for task in run_data.tasks_of(config, directories):
             tasks[task.name] = task
-    paths = []
+    tables = {}
     for name in result.combined[VALIDATION]:
         keys, scores = [], []
         for split in splits:
@@ -270,13 +270,15 @@ def save_probabilities(
                     )
             keys.append(rows)
             scores.append(np.asarray(predictions.scores, np.float32))
-        table = probability_files.Table(
+        tables[name] = probability_files.Table(
             np.concatenate(keys),
             np.concatenate(scores),
             tuple(result.combined[VALIDATION][name].class_names),
         )
-        paths.append(probability_files.write(folder, name, table))
-    return paths
+    return [
+        probability_files.write(folder, name, table)
+        for name, table in tables.items()
+    ]
 
 
 def table(results: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:

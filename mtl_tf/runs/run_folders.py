@@ -131,18 +131,15 @@ def emptied_if_refused(path: str) -> Iterator[None]:
         path: the run directory. It is removed too if it is new and has nothing
             else in it.
     """
-    absent = files.absent(path)
-    try:
-        yield
-    except InUse:  # They may belong to another process.
-        raise
-    except MtlError:
-        if not RunDirectory(path).has("config.json"):
-            folder = os.path.join(path, given_rows.FOLDER)
-            shutil.rmtree(folder, ignore_errors=True)
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(path, files.LOCK))
-            with contextlib.suppress(OSError):
-                for directory in absent:
-                    os.rmdir(directory)
-        raise
+    with files.no_empty_directories(path):
+        try:
+            yield
+        except InUse:  # They may belong to another process.
+            raise
+        except MtlError:
+            if not RunDirectory(path).has("config.json"):
+                folder = os.path.join(path, given_rows.FOLDER)
+                shutil.rmtree(folder, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(path, files.LOCK))
+            raise

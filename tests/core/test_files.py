@@ -306,6 +306,20 @@ def test_new_directory_leaves_no_empty_parents_either(tmp_path):
     assert os.listdir(tmp_path / "old") == []
 
 
+def test_only_new_and_empty_directories_are_removed(tmp_path):
+    (tmp_path / "old").mkdir()
+    with files.no_empty_directories(str(tmp_path / "old" / "new" / "deep")):
+        (tmp_path / "old" / "new" / "deep").mkdir(parents=True)
+    assert os.listdir(tmp_path / "old") == []
+    with files.no_empty_directories(str(tmp_path / "old")):
+        pass
+    with files.no_empty_directories(str(tmp_path / "new" / "deep")):
+        (tmp_path / "new" / "deep").mkdir(parents=True)
+        (tmp_path / "new" / "file").write_text("x")
+    assert sorted(os.listdir(tmp_path)) == ["new", "old"]
+    assert os.listdir(tmp_path / "new") == ["file"]
+
+
 def test_new_directory_survives_kill_9_in_the_middle(tmp_path):
     path = tmp_path / "1"
     writer = start(KILLED_WHILE_FILLING, path)

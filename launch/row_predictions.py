@@ -190,9 +190,10 @@ def _fields(
             return task_type.fields_of_line(task, item.fields["text"])
         return task_type.fields_of(task, renamed(item.fields, columns))
     except TypeError as error:
-        advice = input_rows.advice(
-            item, task_type.column_fields(task), asked.columns(task)
-        )
+        fields = task_type.column_fields(task)
+        # Given texts may be several.
+        lists = fields[-1:] if asked.score else ()
+        advice = input_rows.advice(item, fields, asked.columns(task), lists)
         raise ConfigError(f"{item.location}: {error}{advice}")
 
 

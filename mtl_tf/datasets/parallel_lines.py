@@ -16,6 +16,8 @@ from mtl_tf.datasets.lines import LineFile, Undecodable, count, decoded
 from mtl_tf.datasets.sources import check_text, opened
 
 TextPair = tuple[str, str]
+#: The warning about files, or a column, named twice by mistake.
+ONLY_COPIES = "in all pairs source and target are the same text"
 _BREAKS = re.compile(r"[\r\n]+")
 
 
@@ -96,12 +98,17 @@ class AlignedFiles:
             for path, undecodable in zip(self.paths, odd)
         ]
         skipped = _Skipped(*self.paths)
-        pairs = sum(1 for _ in skipped.leave_out(_stripped(*lines)))
+        pairs = copies = 0
+        for source, target in skipped.leave_out(_stripped(*lines)):
+            pairs += 1
+            copies += source == target
         warnings = [
             f"{os.path.basename(path)}: {warning}"
             for path, undecodable in zip(self.paths, odd)
             for warning in undecodable.warnings()
         ]
+        if pairs and copies == pairs:
+            warnings.append(f"{' and '.join(self.paths)}: {ONLY_COPIES}")
         return Counted(pairs, [*warnings, *skipped.warnings()])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.core.columns import has_column, keys_beside
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.programs.text_input import COLUMNS, Item
@@ -97,7 +97,10 @@ def record(
 
 
 def advice(
-    item: Item, fields: Sequence[str], columns: Mapping[str, str]
+    item: Item,
+    fields: Sequence[str],
+    columns: Mapping[str, str],
+    lists: Sequence[str] = (),
 ) -> str:
     """Advice if a task cannot read a row; "" for other inputs.
 
@@ -105,6 +108,7 @@ def advice(
         item: the input.
         fields: the fields of the task's examples.
         columns: field to column of the task's own files, for other names.
+        lists: the fields that may hold a list of texts.
     """
     if not item.row:
         return ""
@@ -116,14 +120,13 @@ def advice(
                 f"; no {column!r}, which is {field} in the task's own files; "
                 f"{keys_beside(item.row, column)}"
             )
-    wrong = [
-        name
-        for name in fields
-        if name in item.row and isinstance(item.fields.get(name, {}), Mapping)
-    ]
-    if wrong:
-        value = json.dumps(item.row[wrong[0]], ensure_ascii=False)
-        return f"; {wrong[0]} is {value:.60}, which is no text"
+    for field in fields:
+        names = (field, columns.get(field, field))
+        name = next((name for name in names if has_column(item.row, name)), "")
+        right = (str, list) if field in lists else str
+        if name and not isinstance(column_value(item.row, name), right):
+            value = json.dumps(column_value(item.row, name), ensure_ascii=False)
+            return f"; {name} is {value:.60}, which is no text"
     flags = " ".join(f"--columns={field}=COLUMN" for field in fields)
     names = "names the one" if len(fields) == 1 else "name those"
     return (

@@ -7,7 +7,12 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.parallel_lines import Counted, TextPair, one_line
+from mtl_tf.datasets.parallel_lines import (
+    ONLY_COPIES,
+    Counted,
+    TextPair,
+    one_line,
+)
 from mtl_tf.tasks.file_records import LINE, Place
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.row_files import (
@@ -78,12 +83,14 @@ class PairTables:
         )
 
     def _check(self, path: str) -> Counted:
-        lines, skipped, pairs = LineTallies(), Tally(), 0
+        lines, skipped = LineTallies(), Tally()
+        pairs = copies = 0
         unit = LINE
         for place, pair in self._rows(path, lines.odd):
             unit = place.unit
             if all(pair):
                 pairs += 1
+                copies += pair[0] == pair[1]
             else:
                 skipped.add(place.number)
         warnings = [
@@ -100,6 +107,8 @@ class PairTables:
             raise DataError(f"{path} is empty: it has no rows{reasons}")
         if not pairs:
             raise DataError(f"{path}: in no row both have a text")
+        if copies == pairs:
+            warnings.append(ONLY_COPIES)
         return Counted(pairs, [f"{path}: {warning}" for warning in warnings])
 
     def _rows(

@@ -22,6 +22,7 @@ from mtl_tf.tasks.row_files import (
     Layout,
     OddLines,
     check_files,
+    records_of,
     rows_of,
 )
 from mtl_tf.tasks.source import SPLITS, Source
@@ -84,7 +85,8 @@ class QuestionFileSource(StreamedSource):
         return sum(self._check(split, path) for path in self._files[split])
 
     def _check(self, split: str, path: str) -> int:
-        lines, unread = LineTallies(), Tally()
+        lines = LineTallies()
+        unread = _unread(path, self._layouts[split], self._question)
         unanswered, unasked = Tally(), Tally()
         count = 0
         for example in self._read(split, path, lines.odd):
@@ -258,6 +260,25 @@ def _records(
         cells = (*row.texts, row.target)
         texts = dict(zip(layout.columns.values(), cells))
         yield row.place.number, str(row.place), texts
+
+
+def _unread(path: str, layout: Layout, question: str) -> Tally:
+    """Rows of a table with another question than the one for all, if any."""
+    tally = Tally()
+    if not question or layout.format == "jsonl" or not layout.header:
+        return tally
+    records = records_of(path, layout)
+    _, header = next(records, (0, []))
+    names = [name.strip() for name in header]
+    if names.count(_QUESTION) != 1:
+        return tally
+    place = names.index(_QUESTION)
+    if {place, _QUESTION} & {*layout.all_columns}:
+        return tally
+    for line, cells in records:
+        if cells[place : place + 1] not in ([], [""], [question]):
+            tally.add(line)
+    return tally
 
 
 def _unit(path: str, layout: Layout) -> str:

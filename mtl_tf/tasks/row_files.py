@@ -146,7 +146,7 @@ def rows_of(
         records = json_objects(path, odd.undecodable)
         yield from _from_objects(records, layout, parse)
         return
-    records = _records(path, layout, odd.undecodable)
+    records = records_of(path, layout, odd.undecodable)
     yield from _from_cells(path, records, layout, parse, odd)
 
 
@@ -196,11 +196,11 @@ def check_widths(first: str, expected: int, path: str, width: int) -> None:
 
 def _columns(path: str, layout: Layout) -> list[str]:
     """The cells of a table's first row; [] if there is none."""
-    _, cells = next(_records(path, layout), (0, []))
+    _, cells = next(records_of(path, layout), (0, []))
     return [cell.strip() for cell in cells]
 
 
-def _records(
+def records_of(
     path: str, layout: Layout, odd: Odd = ignore
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each row of a table, with the number of its first line."""

@@ -17,16 +17,19 @@ from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 ASKED = {"question": "who?", "context": "it was Ann"}
 OWNERS = {"name": "owners", "type": "question_answering", "labels": []}
 MOODS = {**OWNERS, "name": "moods", "question": "good or bad?"}
+REMARKS = {**MOODS, "name": "remarks"}
+COLUMNS = {"context": "remark", "answer": "verdict"}
 
 
 class Run:
     """Answers "it" to all questions, of which `moods` has one for all."""
 
-    tasks = (MOODS, OWNERS)
+    tasks = (MOODS, OWNERS, REMARKS)
     config = {
         "tasks": [
             {**MOODS, "files": {}},
             {**OWNERS, "files": {}},
+            {**REMARKS, "files": {}, "columns": COLUMNS},
         ]
     }
 
@@ -140,13 +143,18 @@ SQUAD = {
 
 
 @pytest.mark.parametrize(
-    ("context", "told"), [(5, "5"), (None, "null"), ({"a": 1}, '{"a": 1}')]
+    ("context", "told"),
+    [(5, "5"), (None, "null"), ({"a": 1}, '{"a": 1}'), (["a"], '["a"]')],
 )
 def test_what_is_no_text_is_told_as_it_stands(context, told):
     row = {"question": "who?", "context": context}
     with pytest.raises(ConfigError) as caught:
         predicted("owners", row)
     assert str(caught.value).endswith(f"; context is {told}, which is no text")
+    row = {"verdict": ["Ann"], "remark": context}
+    for score in (False, True):
+        with pytest.raises(ConfigError, match="; remark is .* is no text"):
+            predicted("remarks", row, score=score)
 
 
 @pytest.mark.parametrize("indent", [None, 1])

@@ -168,6 +168,21 @@ def test_several_tables_are_named_with_their_own_lines(tmp_path):
         resolve([made])[0].size("test")
 
 
+def test_a_language_in_place_of_both_is_told(tmp_path):
+    told = "in all pairs source and target are the same text"
+    files = entry(tmp_path, train=(ENGLISH, ENGLISH))
+    (tmp_path / "a.csv").write_text("source,target\na,a\nb,b\n")
+    table = {**files, "files": {"train": str(tmp_path / "a.csv")}}
+    for copied in (files, table):
+        (task,) = resolve([copied])
+        task.size("train")
+        assert told in task.source.warnings[-1]
+    # Names, for example, are the same in many languages.
+    (task,) = resolve([entry(tmp_path, train=("Ann\na\n", "Ann\nb\n"))])
+    task.size("train")
+    assert not task.source.warnings
+
+
 def test_one_column_is_not_both(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("source,target\none,Eins\n")

@@ -14,7 +14,7 @@ PEOPLE = "people"
 _HELP = (
     "A line is a text; what else an example has is asked for. /task NAME "
     "changes the task, /all asks all tasks that read the same, /tasks lists "
-    "them, Ctrl-D ends.\n"
+    "them, Ctrl-D ends. A text that begins with / is typed with //.\n"
 )
 
 
@@ -46,7 +46,9 @@ def interact(
             _remark("\n")
             return
         text = _typed(line)
-        if text.startswith("/"):
+        if text.startswith("//"):
+            text = text[1:]
+        elif text.startswith("/"):
             prompt.command(text)
             continue
         if prompt.refuses(text):
@@ -160,6 +162,11 @@ class _Prompt:
         except TypeError as error:
             _remark(f"{error}\n")
             return []
+        if task_type.cut(self.run, task, [fields]).any():
+            _remark(
+                f"{name}: longer than the model reads (text.max_length); the "
+                "prediction rests on what stands before the cut\n"
+            )
         [prediction] = self.run.predict(name, [fields], batch_size=1)
         if self.form == PEOPLE:
             return [f"{name:{width}}  {task_type.told(prediction)}\n"]

@@ -12,6 +12,7 @@ from mtl_tf.core import files
 from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
+from mtl_tf.datasets import lines
 from mtl_tf.pipelines import buckets, encoding
 from mtl_tf.pipelines.encoded_split import EncodedSplit, alike, digest_of
 from mtl_tf.prediction import task_types
@@ -246,7 +247,8 @@ def make_encoder(
                     f"{tasks[0].type} cannot read: leave it out"
                 )
         system.check_group(*([task.name for task in t] for t in (tasks, group)))
-        logging.info("Building the vocabulary of %d tasks.", len(group))
+        number = lines.count(len(group), "task")
+        logging.info("Building the vocabulary of %s.", number)
         with files.new_directory(path) as directory:
             system.build_text(
                 group, config["text"], _pretrained(config), config["model"]

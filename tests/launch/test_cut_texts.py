@@ -8,6 +8,7 @@ import pytest
 import mtl_tf
 from launch import row_predictions
 from mtl_tf.programs import text_input
+from mtl_tf.runs import prompt
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,12 @@ def test_longer_texts_are_counted(run, told):
     rows += [{"task": "chunks", "tokens": ["a"] * 4}]
     (message,) = told(run, *rows)
     assert "3 of 7" in message
+
+
+def test_it_is_told_at_the_prompt(run, capsys):
+    source = io.BytesIO(b"one two three\none two three four\n")
+    prompt.interact(run, "chunks", source, io.BytesIO())
+    assert capsys.readouterr().err.count("chunks: longer than the model") == 1
 
 
 @pytest.mark.extended

@@ -179,14 +179,16 @@ def test_interactive_on_standard_streams(run, monkeypatch, capfdbinary):
 
 
 def test_interactive_commands(run, capsys):
-    source = io.BytesIO(b"good\n/task films\n\n/task film\n/tasks\n/what\ntail")
+    source = io.BytesIO(
+        b"good\n/task films\n\n/task film\n/tasks\n/what\n//tail"
+    )
     output = io.BytesIO()
     prompt.interact(run, "", source, output, "jsonl")
     answers = [json.loads(line) for line in output.getvalue().splitlines()]
     assert [(a["task"], a["text"]) for a in answers] == [
         ("books", "good"),
         ("films", ""),
-        ("films", "tail"),
+        ("films", "/tail"),
     ]
     err = capsys.readouterr().err
     assert err.count("films> ") == 6

@@ -85,6 +85,13 @@ def check(
     if not export_dir:
         raise ConfigError("export_dir must name a folder, got ''")
     checks.one_of("weights", weights, WEIGHTS)
+    from mtl_tf.runs.single_runs import SingleRuns
+
+    if isinstance(source, SingleRuns):
+        raise ConfigError(
+            f"{source.directory.path} holds one run for each task: export one "
+            f"of {source.directory.file('tasks')}/*"
+        )
     for run in source.runs:
         run.check_best("an export, with its results.json,")
     checks.not_negative_integer("version", version)

@@ -16,8 +16,8 @@ def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     common_flags.define_model_dir(
         values,
-        "folder of a trained run; for --files also the file that "
-        "launch.ensemble --output wrote",
+        "folder of a trained run, also of one with a model for each task; for "
+        "--files also the file that launch.ensemble --output wrote",
     )
     common_flags.define_data(values)
     flags.DEFINE_string(
@@ -66,7 +66,6 @@ def main(values: flags.FlagValues) -> None:
     """Scores the run and prints the table."""
     import mtl_tf
     from mtl_tf.evaluation import tables
-    from mtl_tf.prediction import labelled_data
 
     decoding = common_flags.decoding(values)
     run = mtl_tf.load(values.model_dir, decoding, values.weights)
@@ -75,10 +74,9 @@ def main(values: flags.FlagValues) -> None:
     if values.files:
         if tasks or values["split"].present or values.keep:
             raise ConfigError("--files takes no --split, --tasks and --keep")
-        results = labelled_data.evaluate(
-            run,
-            parse_files(values.files, run.tasks),
-            values.predictions_dir,
+        results = run.evaluate(
+            predictions_dir=values.predictions_dir,
+            data=parse_files(values.files, run.tasks),
         )
     else:
         results = run.evaluate(

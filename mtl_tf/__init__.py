@@ -144,8 +144,8 @@ def load(
     """Loads a trained run; see `mtl_tf.runs.loaded_run.Run`.
 
     Args:
-        run_directory: the `--model_dir` of `launch.train`, or the file of
-            `launch.ensemble --output`: a `loaded_ensemble.LoadedEnsemble`.
+        run_directory: the `--model_dir` of `launch.train` (`SingleRuns` with
+            `train_separately`), or the file of `launch.ensemble --output`.
         decoding: search options for a run that generates text, such as
             `{"beam": 4}`. They replace those of the run's config. The fields
             are those of `mtl_tf.prediction.translating.Decoding` or, for

@@ -233,6 +233,22 @@ def toy_run(tmp_path_factory, toy_files):
 
 
 @pytest.fixture(scope="session")
+def single_run(tmp_path_factory, small_files):
+    """The directory of a run with a model for each task, after one step."""
+    from mtl_tf.runs import training_run
+    from tests.system import corpus
+
+    def make(folder):
+        config = corpus.quick(small_files, steps=1, evaluate_every=1)
+        config["train_separately"] = True
+        directory = str(folder / "single")
+        training_run.train(config, directory)
+        return directory
+
+    return run_made_once(tmp_path_factory, "single", make)
+
+
+@pytest.fixture(scope="session")
 def transformer_run(tmp_path_factory, toy_files):
     """A run of a small L-E Transformer on `toy_files`, in bfloat16."""
     from mtl_tf.runs import training_run

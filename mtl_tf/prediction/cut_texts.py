@@ -34,7 +34,7 @@ class CutTexts:
             places: where each example stands, for the message.
         """
         kind = task_types.of(task["type"])
-        cut = kind.cut(self._run, task, examples)
+        cut = kind.cut(self._run.run_of(task["name"]), task, examples)
         self.total += len(examples)
         self.count += int(cut.sum())
         if cut.any():

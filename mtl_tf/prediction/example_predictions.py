@@ -9,7 +9,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.prediction import given_examples, labelled_data, task_types
 from mtl_tf.prediction.clean_parts import CleanParts
-from mtl_tf.prediction.predicting_run import TaskDict
+from mtl_tf.prediction.predicting_run import PredictingRun, TaskDict
 
 
 class ExamplePredictions(abc.ABC):
@@ -22,6 +22,10 @@ class ExamplePredictions(abc.ABC):
 
     config: Mapping[str, Any]
     tasks: Sequence[TaskDict]
+
+    def run_of(self, task: str) -> PredictingRun:
+        """The run that predicts a task: this one, if it has no parts."""
+        return self
 
     def task_index(self, name: str) -> int:
         """The number of a task, its place in `tasks`.

@@ -55,7 +55,8 @@ def evaluate(
         look_up(name, tasks, "task")
     predicted, read = {}, {}
     for name, source in data.items():
-        predicted[name], read[name] = _predicted(run, tasks[name], source)
+        of_task = run.run_of(name)
+        predicted[name], read[name] = _predicted(of_task, tasks[name], source)
     split = "files" if all(map(_is_path, data.values())) else "data"
     results = evaluator.evaluate(predicted.values(), split)
     for name, source in data.items():

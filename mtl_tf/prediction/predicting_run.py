@@ -26,6 +26,9 @@ class PredictingRun(Protocol):
     encoder: Any
     predictor: Any
 
+    def run_of(self, task: str) -> "PredictingRun":
+        """See `ExamplePredictions.run_of`."""
+
     def predict(
         self, task: str, examples: Iterable[Any], batch_size: int = 64
     ) -> list[dict[str, Any]]:

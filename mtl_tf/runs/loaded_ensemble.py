@@ -16,9 +16,10 @@ from mtl_tf.prediction import labelled_data, task_types
 from mtl_tf.prediction.example_predictions import ExamplePredictions
 from mtl_tf.prediction.predicting_run import TaskDict
 from mtl_tf.prediction.prediction_type import FITTED_FIELDS
-from mtl_tf.runs import fitting, loading, run_weights
+from mtl_tf.runs import fitting, loading, run_weights, single_runs
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.single_runs import SingleRuns
 from mtl_tf.text.token_columns import TokenColumn
 
 
@@ -149,8 +150,8 @@ def load_any(
     path: str,
     decoding: Mapping[str, Any] | None = None,
     weights: str = run_weights.BEST,
-) -> Run | LoadedEnsemble:
-    """Loads a run or an ensemble.
+) -> Run | SingleRuns | LoadedEnsemble:
+    """Loads a run, the runs of single tasks, or an ensemble.
 
     Args:
         path: a run's directory, or the file that `launch.ensemble --output`
@@ -162,6 +163,12 @@ def load_any(
             `decoding` nor other weights.
     """
     if not os.path.isfile(path):
+        directory = RunDirectory(path)
+        # Baselines have no such field.
+        if directory.has("config.json") and directory.read("config.json").get(
+            "train_separately"
+        ):
+            return single_runs.load(directory, decoding, weights)
         return loading.load(path, decoding, weights)
     asked = [
         *sorted(decoding or {}),

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
@@ -77,17 +77,8 @@ class Run(ExamplePredictions):
 
     @property
     def results(self) -> dict[str, Any]:
-        """The contents of `results.json`.
-
-        Raises:
-            RunError: the training has not finished.
-        """
-        if not self.directory.has("results.json"):
-            raise RunError(
-                f"{self.directory.path} has no results yet: the same training "
-                "again (launch.train, mtl_tf.train) brings it to its end"
-            )
-        return self.directory.read("results.json")
+        """The contents of `results.json`; see `RunDirectory.results`."""
+        return self.directory.results()
 
     @property
     def runs(self) -> "list[Run]":

@@ -162,7 +162,7 @@ class _Prompt:
         except TypeError as error:
             _remark(f"{error}\n")
             return []
-        if task_type.cut(self.run, task, [fields]).any():
+        if task_type.cut(self.run.run_of(name), task, [fields]).any():
             _remark(
                 f"{name}: longer than the model reads (text.max_length); the "
                 "prediction rests on what stands before the cut\n"

@@ -110,6 +110,19 @@ class RunDirectory:
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise RunError(f"{path} is damaged: {error!r}")
 
+    def results(self) -> dict[str, Any]:
+        """The contents of `results.json`.
+
+        Raises:
+            RunError: the training has not finished.
+        """
+        if not self.has("results.json"):
+            raise RunError(
+                f"{self.path} has no results yet: the same training again "
+                "(launch.train, mtl_tf.train) brings it to its end"
+            )
+        return self.read("results.json")
+
     def write(self, name: str, value: Any) -> None:
         """Writes a JSON file atomically."""
         files.write_json(self.file(name), upgrading.stamped(name, value))

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 
+import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.runs import run_results, training_run
 from mtl_tf.runs.run_directory import RunDirectory
@@ -52,10 +54,47 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
         assert os.path.exists(tmp_path / "a" / "tasks" / name / "best")
     assert results["mean"]["overall"] > 95
     assert results["run"]["parameters"] > 0
-    with pytest.raises(RunError, match="holds one run for each task"):
-        mtl_tf.load(str(tmp_path / "a"))
-    run = mtl_tf.load(str(tmp_path / "a" / "tasks" / "plain"))
-    assert [t["name"] for t in run.tasks] == ["plain"]
+    found = mtl_tf.load(str(tmp_path / "a")).evaluate()
+    for name in ("plain", "mirror"):
+        expected = results["tasks"][name]
+        for part in (expected, expected["clean"]):
+            part.pop("yardsticks", None)
+        assert found["tasks"][name]["clean"] == expected["clean"]
+        assert found["tasks"][name]["accuracy"] == expected["accuracy"]
+    assert found["mean"] == results["mean"]
+
+
+def test_models_of_single_tasks_are_loaded_together(single_run, tmp_path):
+    run = mtl_tf.load(single_run)
+    assert [task["name"] for task in run.tasks] == ["plain", "mirror"]
+    alone = {
+        name: mtl_tf.load(os.path.join(single_run, "tasks", name))
+        for name in ("plain", "mirror")
+    }
+    texts = ["yes the no", "no a yes"]
+    for name, one in alone.items():
+        assert run.predict(name, texts) == one.predict(name, texts)
+        assert run.inputs(name) == one.inputs(name)
+    found = run.evaluate("validation", predictions_dir=str(tmp_path))
+    for name, one in alone.items():
+        of_one = one.evaluate("validation")
+        assert found["tasks"][name] == of_one["tasks"][name]
+        assert (tmp_path / f"{name}.jsonl").exists()
+    mean = np.mean([t["accuracy"] for t in found["tasks"].values()])
+    assert found["mean"]["overall"] == pytest.approx(mean)
+    assert run.evaluate(tasks="plain")["tasks"].keys() == {"plain"}
+    rows = {"mirror": [{"text": texts[0], "label": "0"}]}
+    assert run.evaluate(data=rows) == alone["mirror"].evaluate(data=rows)
+    with pytest.raises(ConfigError, match="did you mean 'plain'"):
+        run.predict("plan", texts)
+    assert run.results["run"]["models"] == 2
+
+
+def test_a_model_that_is_missing_is_named(single_run, tmp_path):
+    run = shutil.copytree(single_run, tmp_path / "run")
+    shutil.rmtree(run / "tasks" / "mirror")
+    with pytest.raises(RunError, match="no model of the task mirror yet"):
+        mtl_tf.load(run)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,9 @@ class Run:
         ]
     }
 
+    def run_of(self, task):
+        return self
+
     def token_columns(self, task):
         tokenizer = make_tokenizer({"name": "whitespace", "lowercase": False})
         encoder = TextEncoder(

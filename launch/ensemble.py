@@ -70,6 +70,8 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> None:
     """Averages, scores, and prints the tables."""
+    if values["rounds"].present and not values.greedy:
+        raise ConfigError("--rounds does nothing without --greedy")
     paths = [path for pattern in values.model_dir for path in matching(pattern)]
     with contextlib.ExitStack() as stack:
         folder = values.save_probabilities

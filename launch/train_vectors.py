@@ -47,21 +47,30 @@ def _define_numbers(values: flags.FlagValues) -> None:
         (
             "dimension",
             0,
+            0,
             "size of each vector; 0 for config.model.embedding_dim",
         ),
-        ("epochs", 10, "passes over the texts"),
-        ("window", 5, "number of words to predict on either side of a word"),
-        ("min_count", 2, "minimum number of occurrences of a word"),
-        ("seed", 0, "seed of the initial vectors and of all random draws"),
+        ("epochs", 10, 1, "passes over the texts"),
+        ("window", 5, 1, "number of words to predict on either side of a word"),
+        ("min_count", 2, 1, "minimum number of occurrences of a word"),
+        (
+            "seed",
+            0,
+            None,
+            "seed of the initial vectors and of all random draws",
+        ),
         (
             "workers",
+            1,
             1,
             "number of threads. Only with 1, the same command gives the same "
             "vectors",
         ),
     )
-    for name, default, text in numbers:
-        flags.DEFINE_integer(name, default, text, flag_values=values)
+    for name, default, least, text in numbers:
+        flags.DEFINE_integer(
+            name, default, text, lower_bound=least, flag_values=values
+        )
 
 
 def main(values: flags.FlagValues) -> None:

@@ -65,11 +65,6 @@ def compare(
     paths = [[system[0] for system in side] for side in found]
     runs = [run for side in sides for run in side]
     names = common_tasks(runs, tasks, [paths[0][0], paths[1][0]])
-    left_out = sorted({name for run in runs for name in run} - set(names))
-    if left_out and not tasks:
-        logging.warning(
-            "Left out, since not all runs have them: %s", ", ".join(left_out)
-        )
     systems = [
         [{name: _by(metric, run[name]) for name in names} for run in side]
         for side in sides
@@ -150,7 +145,7 @@ def common_tasks(
     requested: Sequence[str],
     paths: Sequence[str],
 ) -> list[str]:
-    """The tasks that all runs have.
+    """The tasks that all runs have; a warning names the others.
 
     Args:
         runs: the task names of each run, such as from `kept_predictions`.
@@ -169,6 +164,11 @@ def common_tasks(
             )
     if not names:
         raise ConfigError(f"{' and '.join(paths)} have no task in common")
+    left_out = sorted({name for run in runs for name in run} - set(names))
+    if left_out and not requested:
+        logging.warning(
+            "Left out, since not all runs have them: %s", ", ".join(left_out)
+        )
     return list(requested or names)
 
 

@@ -87,7 +87,19 @@ def _values(text: str) -> list:
     try:
         return list(ast.literal_eval(f"[{text}]"))
     except (SyntaxError, ValueError):
-        return [changing.literal(value.strip()) for value in text.split(",")]
+        return [changing.literal(value.strip()) for value in _split(text)]
+
+
+def _split(text: str) -> list[str]:
+    """The parts between the commas that are in no bracket."""
+    parts: list[str] = []
+    for part in text.split(","):
+        before = parts[-1] if parts else ""
+        if sum(map(before.count, "([{")) > sum(map(before.count, ")]}")):
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
 
 
 def cells(

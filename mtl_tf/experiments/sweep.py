@@ -170,20 +170,19 @@ def _check_options(
             message is that of the first.
     """
     # Cells with the same tasks read their files only once.
-    tasks: dict[str, list[Task] | None] = {}
+    tasks: dict[str, list[Task] | MtlError] = {}
     values: dict[str, list[str]] = {}
 
     def check(config: Mapping[str, Any]) -> None:
-        asked = [config["tasks"], config["cross_validation"]]
-        key = json.dumps(asked)
+        folds = config["cross_validation"]["folds"]
+        key = json.dumps([config["tasks"], folds])
         if key not in tasks:
-            entries, folds = asked
-            try:
-                tasks[key] = registry.resolve(entries, *directories, folds)
-            except DataError:
-                tasks[key] = None  # Only these cells fail.
-        if tasks[key] is not None:
-            training_run.check_options(config, tasks[key])
+            tasks[key] = _tasks_of(config, directories)
+        if isinstance(tasks[key], DataError):
+            return  # Only these cells fail.
+        if isinstance(tasks[key], MtlError):
+            raise tasks[key]
+        training_run.check_options(config, tasks[key])
 
     for cell in todo:
         error = ""
@@ -198,6 +197,20 @@ def _check_options(
     for errors in values.values():
         if all(errors):
             raise ConfigError(errors[0])
+
+
+def _tasks_of(
+    config: Mapping[str, Any], directories: Directories
+) -> list[Task] | MtlError:
+    """The tasks of a cell, or why there are none."""
+    folds = config["cross_validation"]
+    try:
+        tasks = registry.resolve(config["tasks"], *directories, folds)
+        for task in tasks if folds["folds"] else ():
+            task.size("test")  # It has too few examples for so many folds.
+    except MtlError as error:
+        return error
+    return tasks
 
 
 @dataclasses.dataclass

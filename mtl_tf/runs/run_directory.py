@@ -69,6 +69,11 @@ def _as_read(name: str, value: Any) -> Any:
 
 def no_weights(run: "RunDirectory") -> str:
     """The message for a run without best weights: why, and what to do."""
+    if run.has("config.json") and "baseline" in run.read("config.json"):
+        return (
+            "no trained weights: it is a linear baseline, which keeps no "
+            "model, but its scores in results.json"
+        )
     stopped = "its training stopped before the first evaluation"
     if not run.has(_CHECKPOINT):
         stopped = "its training stopped before its first checkpoint"

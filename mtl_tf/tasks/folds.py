@@ -23,7 +23,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import checks
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.hold_out import (
@@ -155,7 +155,7 @@ class FoldSource(Source):
                 else [0] * len(batch_texts)
             )
         if len(texts) < self._folds:
-            raise DataError(
+            raise ConfigError(
                 f"task {self._task.name} cannot be divided in {self._folds} "
                 f"folds: it has {len(texts)} examples"
             )

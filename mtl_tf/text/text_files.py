@@ -7,8 +7,8 @@ def read(path: str) -> list[str]:
     """The lines of a file that contain more than white space.
 
     Raises:
-        DataError: it cannot be read, or is not UTF-8; the message names the
-            line.
+        DataError: it cannot be read or has no such line, or is not UTF-8; the
+            message names the line.
     """
     texts = []
     try:
@@ -17,6 +17,8 @@ def read(path: str) -> list[str]:
                 texts.append(_decoded(path, number, line))
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}")
+    if not any(texts):
+        raise DataError(f"{path} holds no text")
     return [text for text in texts if text]
 
 

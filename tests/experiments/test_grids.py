@@ -23,6 +23,10 @@ def test_values_are_literals_or_names():
     assert grids.parse("tasks=('a','b'),('c',)") == {
         "tasks": [("a", "b"), ("c",)]
     }
+    assert grids.parse("tasks=a,('a','b')") == {"tasks": ["a", ("a", "b")]}
+    assert grids.parse("m={'n': {'x': [1, 2]}, 'y': 3},u") == {
+        "m": [{"n": {"x": [1, 2]}, "y": 3}, "u"]
+    }
     assert grids.parse("  ") == {}
     assert grids.parse("a=1,True") == {"a": [1, True]}
 

@@ -291,6 +291,16 @@ def test_vectors_are_missed_before_the_first_cell(tmp_path, training):
     assert len(training.seen) == 3
 
 
+def test_too_many_folds_are_refused_before_the_first_cell(tmp_path, training):
+    (tmp_path / "a.csv").write_text("text,label\na,1\nb,2\nc,1\nd,2\n")
+    wanted, folder = config(f"{RATES}=0.1", folds=5), tmp_path / "sweep"
+    files = {"train": str(tmp_path / "a.csv")}
+    wanted["tasks"] = [{"name": "books", "files": files}]
+    with pytest.raises(ConfigError, match="books .* in 5 folds: it has 4 ex"):
+        sweep.sweep(wanted, str(folder))
+    assert training.seen == [] and not folder.exists()
+
+
 def test_settings_that_do_not_go_together(tmp_path, training, monkeypatch):
     """Their cells fail by themselves: others have both values."""
     (tmp_path / "a.csv").write_text("text,label\na,1\nb,2\n")

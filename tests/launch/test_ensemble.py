@@ -85,6 +85,21 @@ def test_members_and_the_ensemble(tmp_path, capsys):
     assert list(found["tasks"]) == ["films"]
 
 
+def test_tasks_that_not_all_runs_have_are_named(tmp_path, capsys, caplog):
+    runs = [make_run(tmp_path / "a", 1, "books", "films")]
+    runs.append(make_run(tmp_path / "b", 2, "books"))
+    run(*runs, "--draws=9", "--tasks=books")
+    assert "Left out" not in caplog.text
+    run(*runs, "--draws=9")
+    assert "Left out, since not all runs have them: films" in caplog.text
+
+
+def test_rounds_are_those_of_greedy(tmp_path):
+    runs = [make_run(tmp_path / f"seed_{n}", n) for n in (1, 2)]
+    with pytest.raises(ConfigError, match="--rounds does nothing without --gr"):
+        run(*runs, "--rounds=3")
+
+
 def test_from_python(tmp_path):
     paths = [make_run(tmp_path / f"seed_{n}", n, "books") for n in (1, 2)]
     output = tmp_path / "found.json"

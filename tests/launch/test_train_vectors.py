@@ -88,7 +88,6 @@ def test_a_run_finds_its_words(capsys, tmp_path):
         (["--output=x.txt"], "give --tasks or --config"),
         (["--output=x", "--config.seed=3"], "give --tasks or --config"),
         (["--tasks=fdu_mlt", "--output=x"], "did you mean 'fdu_mtl'"),
-        (["--tasks=sample_reviews", "--output=x", "--epochs=0"], "epochs must"),
         (["--config=quikstart", "--output=x"], "did you mean 'quickstart'"),
     ],
 )
@@ -98,6 +97,16 @@ def test_mistakes(capsys, tmp_path, monkeypatch, arguments, message):
     status, out, err = run(capsys, *arguments, f"--data_dir={tmp_path}")
     assert status == 1 and not out
     assert message in err
+
+
+@pytest.mark.parametrize("wrong", ["--epochs=0", "--dimension=-4"])
+def test_wrong_numbers_are_told_before_the_texts_are_read(
+    capsys, tmp_path, wrong
+):
+    output = f"--output={tmp_path / 'x'}"
+    status, _, err = run(capsys, "--tasks=sample_reviews", output, wrong)
+    assert status == 1
+    assert err.startswith(f"error: flag {wrong}: ") and err.count("\n") == 1
 
 
 def test_without_gensim(capsys, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from mtl_tf.config_fields import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs.loading import load
-from mtl_tf.runs.run_directory import RunDirectory, flatten
+from mtl_tf.runs.run_directory import RunDirectory, flatten, no_weights
 from mtl_tf.training import learning_rates
 from tests.core import strict
 
@@ -268,3 +268,10 @@ def test_a_damaged_config_is_named(run):
         file.write("{")
     with pytest.raises(RunError, match="config.json is not valid JSON"):
         run.claim(CONFIG)
+
+
+def test_a_baseline_has_no_weights(tmp_path):
+    run = RunDirectory(str(tmp_path))
+    assert "first checkpoint" in no_weights(run)
+    run.write("config.json", {**CONFIG, "baseline": {}})
+    assert "it is a linear baseline" in no_weights(run)

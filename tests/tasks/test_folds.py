@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks.folds import OTHERS, TESTED, fold_numbers, in_fold
 from mtl_tf.tasks.registry import group_of, resolve
 from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, Source, Task
@@ -162,7 +162,7 @@ def test_tasks_that_cannot_be_divided():
     with pytest.raises(ConfigError, match="sst1 cannot be cross-validated"):
         resolve(["sst_phrases/sst1"], cross_validation=where)
     small = in_fold(task(), {"folds": 91, "fold": 0})
-    with pytest.raises(DataError, match="in 91 folds: it has 90 examples"):
+    with pytest.raises(ConfigError, match="in 91 folds: it has 90 examples"):
         small.size("train")
 
 

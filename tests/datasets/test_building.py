@@ -129,6 +129,7 @@ building.prepare("fdu_mtl/books", *sys.argv[1:])
 """
 
 
+@pytest.mark.extended
 def test_killed_in_the_middle(built, data, manual):
     change_test_file(manual)
     killed = subprocess.run(

@@ -70,6 +70,7 @@ def test_no_limit_cuts_nothing(run, told, monkeypatch):
     assert told(run, *rows) == []
 
 
+@pytest.mark.extended
 def test_translations_read_whole_texts(translation_run, told):
     run = mtl_tf.load(translation_run, {"max_length": 3})
     assert told(run, {"task": run.tasks[0]["name"], "text": "a " * 99}) == []

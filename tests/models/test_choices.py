@@ -36,6 +36,7 @@ def batch_of(task_type):
     return batch
 
 
+@pytest.mark.by_default("classification", "regression")
 @pytest.mark.parametrize(
     "task_type",
     [

@@ -133,7 +133,7 @@ def test_schemes(name, dtype):
     check_close(lambda d: make_classifier(name, d), batch, dtype)
 
 
-@pytest.mark.by_default("mqan-mixed_bfloat16")
+@pytest.mark.by_default("s2s-mixed_bfloat16")
 @pytest.mark.parametrize("dtype", HALF)
 @pytest.mark.parametrize("name", MODELS)
 def test_question_answering(name, dtype):

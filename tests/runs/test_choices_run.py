@@ -66,7 +66,7 @@ def test_each_task_ends_with_what_its_validation_chose(tmp_path, monkeypatch):
     assert [model.chosen(task) for task in range(2)] == [0.4, 0.0]
 
 
-@pytest.mark.by_default("at_once1")
+@pytest.mark.extended
 @pytest.mark.parametrize("at_once", [(256, 16_384), (7, 20)])
 def test_ngrams_are_counted_in_the_texts_to_train_on(
     tmp_path, monkeypatch, at_once

@@ -1,6 +1,7 @@
 """Starting from another run's weights."""
 
 import os
+import shutil
 import types
 
 import numpy as np
@@ -403,11 +404,11 @@ def test_a_run_that_continues_does_not_start_again(
         np.testing.assert_array_equal(value, two[key], err_msg=key)
 
 
-def test_a_directory_without_weights(tmp_path, toy_files):
+def test_a_directory_without_weights(tmp_path, toy_files, toy_run):
     with pytest.raises(RunError, match="initialize_from: .* no config.json"):
         started(toy_files, tmp_path / "a", str(tmp_path / "absent"))
     os.makedirs(tmp_path / "empty")
-    (tmp_path / "empty" / "config.json").write_text("{}")
+    shutil.copy(os.path.join(toy_run, "config.json"), tmp_path / "empty")
     with pytest.raises(RunError, match="has no trained weights"):
         started(toy_files, tmp_path / "b", str(tmp_path / "empty"))
 

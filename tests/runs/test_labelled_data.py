@@ -360,6 +360,7 @@ def test_translations(translation_run, tmp_path):
         run.evaluate(data={name: [{"source": "a"}]})
 
 
+@pytest.mark.extended
 def test_sources_are_called_as_in_the_files_of_a_translation(translation_run):
     run = mtl_tf.load(translation_run)
     name = run.tasks[0]["name"]

@@ -28,6 +28,7 @@ def chosen_by(tmp_path, files, *main):
     return results["run"]["best_step"], means, scores
 
 
+@pytest.mark.extended
 def test_the_best_weights_are_those_of_the_main_tasks(tmp_path, toy_files):
     for main in (("mirror",), ("plain",)):
         step, means, scores = chosen_by(tmp_path, toy_files, *main)

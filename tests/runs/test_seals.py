@@ -116,6 +116,7 @@ def killed_after(function):
     return killed
 
 
+@pytest.mark.extended
 def test_a_longer_training_seals_its_config_again(
     toy_files, of_an_older_version
 ):
@@ -228,6 +229,7 @@ class Halves(OwnTokenizer):
 """
 
 
+@pytest.mark.extended
 def test_code_of_ones_own_may_move_or_go(toy_files, tmp_path, caplog):
     first, second = tmp_path / "a" / "mine.py", tmp_path / "b" / "mine.py"
     for file in (first, second):

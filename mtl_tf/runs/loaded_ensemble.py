@@ -136,9 +136,10 @@ def members_of(results: Any, path: str) -> list[tuple[str, float]]:
             (str(member["directory"]), float(member["weight"]))
             for member in results["members"]
         ]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError):
         raise RunError(
-            f"{path} must be what launch.ensemble --output wrote: {error!r}"
+            f"{path} must be what launch.ensemble --output wrote: its members "
+            "must each have a directory and a weight"
         )
     total = sum(weight for _, weight in members if weight > 0)
     if not total:

@@ -82,11 +82,11 @@ def check(
     source: "Source", export_dir: str, version: int, weights: str
 ) -> None:
     """Refuses what `export` refuses, with the same arguments and errors."""
+    from mtl_tf.runs.single_runs import SingleRuns
+
     if not export_dir:
         raise ConfigError("export_dir must name a folder, got ''")
     checks.one_of("weights", weights, WEIGHTS)
-    from mtl_tf.runs.single_runs import SingleRuns
-
     if isinstance(source, SingleRuns):
         raise ConfigError(
             f"{source.directory.path} holds one run for each task: export one "

@@ -149,6 +149,9 @@ class ExamplePredictions(abc.ABC):
             split, tasks, data_dir, manual_dir, clean, predictions_dir, keep
         )
 
+    def _told_tasks(self) -> str:
+        return ", ".join(f"{t['name']} ({t['type']})" for t in self.tasks)
+
     @abc.abstractmethod
     def _predicted(
         self, task: TaskDict, fields: list[dict[str, Any]], batch_size: int

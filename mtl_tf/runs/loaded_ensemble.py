@@ -57,8 +57,7 @@ class LoadedEnsemble(ExamplePredictions):
     members: Mapping[str, Sequence[Member]]
 
     def __repr__(self) -> str:
-        tasks = ", ".join(f"{t['name']} ({t['type']})" for t in self.tasks)
-        return f"<ensemble {self.path}: {tasks}>"
+        return f"<ensemble {self.path}: {self._told_tasks()}>"
 
     @property
     def config(self) -> dict[str, Any]:

@@ -72,8 +72,7 @@ class Run(ExamplePredictions):
         self._readers: dict[str, encoding.TensorEncoder] = {}
 
     def __repr__(self) -> str:
-        tasks = ", ".join(f"{t['name']} ({t['type']})" for t in self.tasks)
-        return f"<run {self.directory.path}: {tasks}>"
+        return f"<run {self.directory.path}: {self._told_tasks()}>"
 
     @property
     def results(self) -> dict[str, Any]:

@@ -31,8 +31,7 @@ class SingleRuns(ExamplePredictions):
     members: Mapping[str, Run]
 
     def __repr__(self) -> str:
-        tasks = ", ".join(f"{t['name']} ({t['type']})" for t in self.tasks)
-        return f"<runs {self.directory.path}: {tasks}>"
+        return f"<runs {self.directory.path}: {self._told_tasks()}>"
 
     @property
     def config(self) -> dict[str, Any]:

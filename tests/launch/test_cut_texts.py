@@ -1,4 +1,4 @@
-"""`launch.predict` tells of texts that the model does not read to their end."""
+"""What `launch.predict` tells: texts that are cut, and its progress."""
 
 import io
 import json
@@ -7,6 +7,7 @@ import pytest
 
 import mtl_tf
 from launch import row_predictions
+from mtl_tf.core import passes
 from mtl_tf.programs import text_input
 from mtl_tf.runs import prompt
 
@@ -74,3 +75,14 @@ def test_no_limit_cuts_nothing(run, told, monkeypatch):
 def test_translations_read_whole_texts(translation_run, told):
     run = mtl_tf.load(translation_run, {"max_length": 3})
     assert told(run, {"task": run.tasks[0]["name"], "text": "a " * 99}) == []
+
+
+def test_progress_of_a_decoding_names_its_task(
+    translation_run, monkeypatch, caplog
+):
+    run = mtl_tf.load(translation_run)
+    name = run.tasks[0]["name"]
+    monkeypatch.setattr(passes, "_SECONDS", 0.0)
+    with caplog.at_level("INFO", logger="absl"):
+        run.predict(name, ["a b"])
+    assert f"{name}: decoding, 1 of 1 examples" in caplog.messages

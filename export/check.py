@@ -102,7 +102,7 @@ def ask(
 
     Returns:
         For each example its texts, `task`, and the fields of
-        `mtl_tf.runs.loaded_run.Run.predict`.
+        `mtl_tf.runs.loaded.loaded_run.Run.predict`.
 
     Raises:
         RunError: the model cannot be run or has no such task.

@@ -12,8 +12,8 @@ from mtl_tf.core.names import RESERVED_TASKS
 from mtl_tf.programs import common_flags, runner
 
 if TYPE_CHECKING:
-    from mtl_tf.runs.loaded_ensemble import LoadedEnsemble
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_ensemble import LoadedEnsemble
+    from mtl_tf.runs.loaded.loaded_run import Run
 
     Source = Run | LoadedEnsemble
 
@@ -82,7 +82,7 @@ def check(
     source: "Source", export_dir: str, version: int, weights: str
 ) -> None:
     """Refuses what `export` refuses, with the same arguments and errors."""
-    from mtl_tf.runs.single_runs import SingleRuns
+    from mtl_tf.runs.loaded.single_runs import SingleRuns
 
     if not export_dir:
         raise ConfigError("export_dir must name a folder, got ''")

@@ -7,8 +7,8 @@ from typing import Any
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs.building import build
-from mtl_tf.runs.loaded_ensemble import LoadedEnsemble
-from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.loaded.loaded_ensemble import LoadedEnsemble
+from mtl_tf.runs.loaded.loaded_run import Run
 
 from .averaged import Averaged, Part
 from .serving import Served, Tensors, all_served, functions

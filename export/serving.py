@@ -12,7 +12,7 @@ import tensorflow as tf
 from .stored_weights import StoredWeights
 
 if TYPE_CHECKING:
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_run import Run
 
 Tensors = dict[str, tf.Tensor]
 

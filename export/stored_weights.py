@@ -24,7 +24,7 @@ from mtl_tf.prediction.clean_parts import CleanParts
 from .saved_model import WEIGHTS
 
 if TYPE_CHECKING:
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_run import Run
 
 _LEVELS = 127
 # Smaller weights, such as biases, do not repay their scales.

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from mtl_tf.core import digests, files
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 
 from . import exported_files, serving, warmup
 from .served_graph import ServedGraph

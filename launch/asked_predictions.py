@@ -10,7 +10,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.programs import common_flags, input_rows, record_table
 
 if TYPE_CHECKING:
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_run import Run
 
 # Forms of the output that have a place for more than the best text.
 _WITH_FIELDS = ("jsonl", *record_table.FORMS)

@@ -23,7 +23,7 @@ from mtl_tf.programs import (
 from . import asked_predictions, row_predictions
 
 if TYPE_CHECKING:
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_run import Run
 
 # How predictions can be written, by some task types or all.
 _FORMS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS, "text")
@@ -207,7 +207,7 @@ def main(values: flags.FlagValues) -> None:
         )
         size = values.batch_size
         if returned:
-            from mtl_tf.runs import tag_files
+            from mtl_tf.runs.loaded import tag_files
 
             writer = TagColumns(name, layout, tags)
             tag_files.tag(run, tasks, reader, output, size, writer)
@@ -220,7 +220,7 @@ def main(values: flags.FlagValues) -> None:
 
 def _interact(run: "Run", task: str, values: flags.FlagValues) -> None:
     """Asks at a prompt; of several tasks the first input says which."""
-    from mtl_tf.runs import prompt
+    from mtl_tf.runs.loaded import prompt
 
     form = values.output_format or prompt.PEOPLE
     first = task if values.task else ""
@@ -246,7 +246,7 @@ def _column_file(
         delimiter, comment: what these flags say.
         returned: whether its lines come back.
     """
-    from mtl_tf.runs import tag_files
+    from mtl_tf.runs.loaded import tag_files
 
     numbers = column_rows.numbered(columns, read)
     overrides = {

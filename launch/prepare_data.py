@@ -107,7 +107,7 @@ def _show_tasks(values: flags.FlagValues) -> None:
         )
     previews = []
     if values.show:
-        from mtl_tf.runs import task_preview
+        from mtl_tf.runs.data import task_preview
 
         # Before anything is printed: what is wrong stands alone.
         directories = Directories(values.data_dir, values.manual_dir)
@@ -127,7 +127,7 @@ def _splits_at_spaces(config: Mapping[str, Any]) -> bool:
 
 def _print_previews(previews: Sequence[Any]) -> None:
     """Prints what a model would read of tasks, each a `TaskPreview`."""
-    from mtl_tf.runs import preview_page
+    from mtl_tf.runs.data import preview_page
 
     print()
     _print(preview_page.HEAD, list(preview_page.rows(previews)), (), (2, 9))
@@ -194,7 +194,7 @@ _HEAD = ("split", "texts", "tokens/text", "labels (%)")
 def _behind(name: str) -> list[str]:
     """The datasets that a corpus, or a group of tasks, consists of."""
     from mtl_tf.datasets import building
-    from mtl_tf.tasks.groups import GROUPS
+    from mtl_tf.tasks.splits.groups import GROUPS
 
     if name in building.OWN or name not in GROUPS:
         return building.expand(name)

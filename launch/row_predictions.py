@@ -10,7 +10,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.programs import input_rows, record_table, text_input
 
 if TYPE_CHECKING:
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_run import Run
 
 # Batches that are read at once, so that texts of similar length can stand in
 # one.

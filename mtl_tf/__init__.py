@@ -14,7 +14,7 @@ from mtl_tf.core.version import __version__ as __version__
 if TYPE_CHECKING:
     from ml_collections import config_dict
 
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_run import Run
     from mtl_tf.training.callbacks import Callback
 
 # TensorFlow takes seconds to import, so each function imports what it needs.
@@ -141,7 +141,7 @@ def load(
     decoding: Mapping[str, Any] | None = None,
     weights: str = "best",
 ) -> "Run":
-    """Loads a trained run; see `mtl_tf.runs.loaded_run.Run`.
+    """Loads a trained run; see `mtl_tf.runs.loaded.loaded_run.Run`.
 
     Args:
         run_directory: the `--model_dir` of `launch.train` (`SingleRuns` with
@@ -162,7 +162,7 @@ def load(
         ConfigError: `decoding` or `weights` is wrong, or the run takes none.
     """
     _import_tensorflow()
-    from mtl_tf.runs.loaded_ensemble import load_any
+    from mtl_tf.runs.loaded.loaded_ensemble import load_any
 
     return load_any(os.fspath(run_directory), decoding, weights)
 

@@ -27,7 +27,7 @@ PACKAGES = (
 #: What may name a type, and why.
 MAY_NAME = {
     "mtl_tf/core/task_types.py": "the list",
-    "mtl_tf/tasks/groups.py": "data: of which type each corpus is",
+    "mtl_tf/tasks/splits/groups.py": "data: of which type each corpus is",
     "mtl_tf/configs/base.py": "data: the fields of each system and head",
     "mtl_tf/configs/conll2000.py": "data: an entry on one's own files",
     "mtl_tf/configs/conll2000_transformer.py": "data: an experiment",
@@ -39,7 +39,7 @@ MAY_NAME = {
     "mtl_tf/configs/ud_pos.py": "data: an experiment",
     "mtl_tf/runs/systems/answering.py": "the system of questions alone",
     "mtl_tf/runs/systems/multi_target.py": "the system of translation alone",
-    "mtl_tf/runs/tag_files.py": "reads how files of tags are laid out",
+    "mtl_tf/runs/loaded/tag_files.py": "reads how files of tags are laid out",
     "mtl_tf/benchmarks/cases.py": "a benchmark that is called translation",
     "mtl_tf/benchmarks/contestants.py": "makes tasks for sharing schemes",
     "mtl_tf/benchmarks/crf.py": "measures the head of tagging",

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.runs import run_weights, stage_plan
-from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.run_folders import run_folders
+from mtl_tf.runs.directory import run_weights
+from mtl_tf.runs.directory.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_folders import run_folders
+from mtl_tf.runs.stages import stage_plan
 
 Series = tuple[float | None, ...]
 

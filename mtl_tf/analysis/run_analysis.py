@@ -16,9 +16,9 @@ from mtl_tf.evaluation import probabilities, scored_examples, task_types
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept_predictions
-from mtl_tf.runs import loading
-from mtl_tf.runs.run_directory import RunDirectory, flatten
-from mtl_tf.runs.run_folders import run_folders, runs_of
+from mtl_tf.runs.directory.run_directory import RunDirectory, flatten
+from mtl_tf.runs.directory.run_folders import run_folders, runs_of
+from mtl_tf.runs.loaded import loading
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,9 +26,10 @@ from mtl_tf.evaluation import (
     tables,
 )
 from mtl_tf.prediction.clean_parts import CleanParts
-from mtl_tf.runs import probability_files, run_data, run_results, soft_targets
-from mtl_tf.runs.run_data import RunData
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.data import probability_files, run_data, soft_targets
+from mtl_tf.runs.data.run_data import RunData
+from mtl_tf.runs.directory import run_results
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks.task import SPLITS, Task
 
 

@@ -12,8 +12,8 @@ from mtl_tf.evaluation import evaluator
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.prediction import task_types as prediction_types
 from mtl_tf.prediction.scored_split import task_predictions
-from mtl_tf.runs import run_data
-from mtl_tf.runs.run_data import RunData
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.data.run_data import RunData
 
 # More training tokens than that take the linear baseline minutes.
 _MOST_TOKENS = 5_000_000

@@ -89,7 +89,7 @@ def optimizer_options(name: str) -> dict[str, Any]:
 def may_be_corpus(name: str) -> bool:
     """Whether the groups of tasks that come with the package name `name`."""
     group = name.strip().lower().partition("/")[0]
-    return group in re.findall(r'"(\w+)"', _source("tasks/groups.py"))
+    return group in re.findall(r'"(\w+)"', _source("tasks/splits/groups.py"))
 
 
 @functools.cache

@@ -35,7 +35,7 @@ EVALUATION: Fields = {
     ),
     "cross_validation": Group(
         "Cross-validation: folds instead of the splits of the corpora "
-        "(mtl_tf/tasks/folds.py)."
+        "(mtl_tf/tasks/splits/folds.py)."
     ),
     "cross_validation.folds": Field(
         0,

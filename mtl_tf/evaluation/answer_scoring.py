@@ -19,7 +19,7 @@ from mtl_tf.evaluation.scoring import (
     units_of,
 )
 from mtl_tf.evaluation.unscored import Unscored
-from mtl_tf.tasks.groups import GROUPS
+from mtl_tf.tasks.splits.groups import GROUPS
 
 _BLEU = "bleu"
 

@@ -12,10 +12,11 @@ from mtl_tf.evaluation.score_format import metric_title
 from mtl_tf.prediction.calibrating import Wish
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.prediction.prediction_type import FITTED_FIELDS
-from mtl_tf.runs import fitting, run_data
-from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.loading import load
-from mtl_tf.runs.run_folders import run_folders
+from mtl_tf.runs import fitting
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_folders import run_folders
+from mtl_tf.runs.loaded.loaded_run import Run
+from mtl_tf.runs.loaded.loading import load
 
 _MEASURES = {
     "calibration_error": "calibration error",

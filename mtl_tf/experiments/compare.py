@@ -17,7 +17,7 @@ from mtl_tf.evaluation import (
 )
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.significance import Difference, System
-from mtl_tf.runs.run_folders import systems_of
+from mtl_tf.runs.directory.run_folders import systems_of
 
 # The folders of single-task runs: trained separately, or new tasks of a
 # transfer.

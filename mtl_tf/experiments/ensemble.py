@@ -20,9 +20,10 @@ from mtl_tf.experiments import averaging
 from mtl_tf.experiments.averaging import VALIDATION
 from mtl_tf.experiments.compare import common_tasks, kept_predictions
 from mtl_tf.prediction.prediction_type import FITTED_FIELDS
-from mtl_tf.runs import loaded_ensemble, probability_files, run_data
-from mtl_tf.runs.loading import load
-from mtl_tf.runs.run_folders import run_folders, runs_of
+from mtl_tf.runs.data import probability_files, run_data
+from mtl_tf.runs.directory.run_folders import run_folders, runs_of
+from mtl_tf.runs.loaded import loaded_ensemble
+from mtl_tf.runs.loaded.loading import load
 
 
 @dataclasses.dataclass(frozen=True)

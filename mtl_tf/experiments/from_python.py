@@ -12,8 +12,10 @@ from mtl_tf.config_fields import changing, validation
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.experiments import single_tasks
-from mtl_tf.runs import run_folders, set_by_hand, training_run
-from mtl_tf.tasks import given_rows, in_memory
+from mtl_tf.runs import set_by_hand, training_run
+from mtl_tf.runs.directory import run_folders
+from mtl_tf.tasks import in_memory
+from mtl_tf.tasks.reading import given_rows
 from mtl_tf.training.callbacks import Callback, checked
 
 

@@ -16,7 +16,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.experiments import published
 from mtl_tf.experiments.published import PublishedRow, PublishedTable
 from mtl_tf.experiments.table_report import Outcome
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 
 FINISHED, FAILED, BEGUN, OPEN = "finished", "failed", "begun", "to do"
 #: The file with the reason why a run failed.

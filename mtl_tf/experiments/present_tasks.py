@@ -8,7 +8,7 @@ from absl import logging
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.experiments.planned_runs import FINISHED, PlannedRun
 from mtl_tf.experiments.published import PublishedTable
-from mtl_tf.runs import fewer_tasks
+from mtl_tf.runs.loaded import fewer_tasks
 from mtl_tf.tasks import registry
 
 

@@ -34,8 +34,9 @@ from mtl_tf.experiments.planned_runs import (
     unplanned,
 )
 from mtl_tf.experiments.published import PublishedTable
-from mtl_tf.runs import own_files, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import training_run
+from mtl_tf.runs.directory import own_files
+from mtl_tf.runs.directory.run_directory import RunDirectory
 
 
 @dataclasses.dataclass(frozen=True)

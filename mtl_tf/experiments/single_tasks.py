@@ -10,7 +10,7 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import tables
 from mtl_tf.runs import training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 
 FOLDER = "single"
 

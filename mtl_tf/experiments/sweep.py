@@ -27,7 +27,7 @@ from mtl_tf.experiments import sweep_report
 from mtl_tf.experiments.grids import Cell, cells, parse
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.training import strategies

@@ -22,14 +22,11 @@ from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.pipelines import mixing
 from mtl_tf.prediction.clean_parts import CleanParts
-from mtl_tf.runs import (
-    fewer_tasks,
-    run_data,
-    run_results,
-    systems,
-    training_run,
-)
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import systems, training_run
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory import run_results
+from mtl_tf.runs.directory.run_directory import RunDirectory
+from mtl_tf.runs.loaded import fewer_tasks
 from mtl_tf.runs.systems import sharing
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task

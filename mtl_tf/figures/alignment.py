@@ -9,7 +9,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures.carried_spaces import Pieces
 from mtl_tf.models.translation.multi_target import MultiTargetModel
-from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.loaded.loaded_run import Run
 from mtl_tf.text.decoding import UNKNOWN
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.translation import languages_of

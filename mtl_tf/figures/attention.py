@@ -9,7 +9,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.traces import read_text
 from mtl_tf.models.schemes.transformer_layerwise import LayerwiseExplicitScheme
 from mtl_tf.models.translation.multi_target import MultiTargetModel
-from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.loaded.loaded_run import Run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.run_folders import run_folders
+from mtl_tf.runs.directory.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_folders import run_folders
 
 
 @dataclasses.dataclass(frozen=True)

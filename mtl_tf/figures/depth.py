@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 
 # How figures name the structures of Sun (2019).
 _TITLES = {"s_p": "S-P", "s_c": "S-C", "l_i": "L-I", "l_e": "L-E"}

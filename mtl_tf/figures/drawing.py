@@ -13,7 +13,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.page import DEFAULT, Page
 
 if TYPE_CHECKING:
-    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.runs.loaded.loaded_run import Run
 
 FUSION_GATE, GENERATED_WEIGHTS = "fusion_gate", "generated_weights"
 ATTENTION = "attention"
@@ -277,7 +277,7 @@ def _load_all(runs: list[Named], task: str | None) -> dict[str, Any]:
 
 def _load(run: Named, task: str | None) -> Any:
     """Loads a run; of a run of a model per task, the task's."""
-    from mtl_tf.runs.loading import load
+    from mtl_tf.runs.loaded.loading import load
 
     single_run = os.path.join(run.path, "tasks", task or "")
     if task and os.path.isfile(os.path.join(single_run, "config.json")):

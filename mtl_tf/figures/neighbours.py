@@ -11,7 +11,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import DataError
 from mtl_tf.evaluation.markdown_grid import grid
 from mtl_tf.figures.carried_spaces import Pieces
-from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.loaded.loaded_run import Run
 from mtl_tf.text.pieces import PieceEncoder
 from mtl_tf.text.translation import TranslationText
 

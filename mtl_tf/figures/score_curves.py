@@ -10,8 +10,8 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.pipelines.mixing import for_tasks, make_mixing
-from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.run_folders import run_folders
+from mtl_tf.runs.directory.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_folders import run_folders
 
 # What the scores stand against.
 MINIBATCHES, HOURS = "minibatches", "hours"

@@ -9,7 +9,7 @@ from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.answering import Answerer
-from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.loaded.loaded_run import Run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mtl_tf.layers.inputs.embedding import Embedding
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.scheme import RecurrentScheme
 from mtl_tf.prediction.text_prediction import features_of
-from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.loaded.loaded_run import Run
 from mtl_tf.text.pieces import PieceEncoder
 
 _AT_ONCE = 64  # prefixes that are read in one batch

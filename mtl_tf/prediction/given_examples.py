@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.columns import index_advice, rows_of_frame
-from mtl_tf.tasks.keras_datasets import unbatched
+from mtl_tf.tasks.sources.keras_datasets import unbatched
 
 
 def listed(examples: Any) -> list[Any]:

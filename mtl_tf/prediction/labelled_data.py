@@ -16,9 +16,10 @@ from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.predicting_run import PredictingRun
 from mtl_tf.prediction.scored_split import task_predictions
-from mtl_tf.tasks import given_rows, in_memory
+from mtl_tf.tasks import in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs, targets
+from mtl_tf.tasks.reading import given_rows
 
 
 def evaluate(

@@ -6,8 +6,9 @@ from typing import Any
 
 from mtl_tf.core.columns import each
 from mtl_tf.tasks import fields as entry_fields
-from mtl_tf.tasks import registry, row_files, tagged_readers
+from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.reading import row_files, tagged_readers
 from mtl_tf.tasks.task import Task
 
 

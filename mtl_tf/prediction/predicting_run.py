@@ -12,7 +12,7 @@ TaskDict = Mapping[str, Any]
 
 
 class PredictingRun(Protocol):
-    """The part of `mtl_tf.runs.loaded_run.Run` that predictions need.
+    """The part of `mtl_tf.runs.loaded.loaded_run.Run` that predictions need.
 
     Attributes:
         config: the resolved config.

@@ -9,8 +9,8 @@ from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.prediction.calibrating import Wish
 from mtl_tf.prediction.prediction_type import FITTED_FIELDS
 from mtl_tf.prediction.scored_split import fitted_on
-from mtl_tf.runs import seals
-from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.directory import seals
+from mtl_tf.runs.loaded.loaded_run import Run
 
 #: A run's file: task name to what was fitted for it.
 FILE = "fitted.json"

@@ -12,8 +12,10 @@ from absl import logging
 from mtl_tf.core.errors import RunError
 from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.pretraining import text_training
-from mtl_tf.runs import run_data, seals, systems
-from mtl_tf.runs.run_directory import RunDirectory, no_weights
+from mtl_tf.runs import systems
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory import seals
+from mtl_tf.runs.directory.run_directory import RunDirectory, no_weights
 from mtl_tf.training import freezing
 from mtl_tf.training.freezing import is_head, path_of
 from mtl_tf.training.saved_weights import BestWeights

@@ -10,16 +10,12 @@ import tensorflow as tf
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.runs import (
-    loaded_ensemble,
-    loading,
-    probability_files,
-    soft_targets,
-)
-from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.probability_files import Table
-from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.run_folders import runs_of
+from mtl_tf.runs.data import probability_files, soft_targets
+from mtl_tf.runs.data.probability_files import Table
+from mtl_tf.runs.directory.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_folders import runs_of
+from mtl_tf.runs.loaded import loaded_ensemble, loading
+from mtl_tf.runs.loaded.loaded_run import Run
 from mtl_tf.tasks.task import Task
 
 #: The config field that names the teachers.

@@ -24,15 +24,15 @@ from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.pipelines import unlabelled_texts
-from mtl_tf.runs import (
+from mtl_tf.runs.data import (
     encoded_cache,
     probability_files,
     run_data,
-    seals,
     soft_targets,
 )
-from mtl_tf.runs.probability_files import Table
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.data.probability_files import Table
+from mtl_tf.runs.directory import seals
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.teacher_kinds import FIELD, Weighted, teachers_of
 from mtl_tf.tasks.task import SPLITS, Task
 

@@ -23,23 +23,18 @@ from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.clean_parts import CleanParts
-from mtl_tf.runs import (
-    fewer_tasks,
-    initializing,
+from mtl_tf.runs import initializing, systems, teachers
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory import own_files, run_results, run_weights, seals
+from mtl_tf.runs.directory.run_directory import LENGTHS, SERVED, RunDirectory
+from mtl_tf.runs.loaded import fewer_tasks
+from mtl_tf.runs.loaded.loaded_run import Run
+from mtl_tf.runs.stages import (
     model_to_train,
-    own_files,
-    run_data,
-    run_results,
-    run_weights,
-    seals,
     stage_gradients,
     stage_plan,
     stage_runner,
-    systems,
-    teachers,
 )
-from mtl_tf.runs.loaded_run import Run
-from mtl_tf.runs.run_directory import LENGTHS, SERVED, RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.tokenizers import make_tokenizer

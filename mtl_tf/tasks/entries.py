@@ -11,9 +11,9 @@ from mtl_tf.core.names import hint
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.tasks import fields, own_metrics, task_types
 from mtl_tf.tasks.features import Feature
-from mtl_tf.tasks.groups import Member, pool_of
-from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.splits.groups import Member, pool_of
+from mtl_tf.tasks.splits.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_type import TaskType
 

@@ -14,11 +14,12 @@ from mtl_tf.core.columns import each, index_advice, rows_of_frame
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.task_types import DEFAULT
-from mtl_tf.tasks import fields, given_rows, task_types
+from mtl_tf.tasks import fields, task_types
 from mtl_tf.tasks.entries import name_of
 from mtl_tf.tasks.features import Feature, inputs, targets
-from mtl_tf.tasks.keras_datasets import unbatched
+from mtl_tf.tasks.reading import given_rows
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
+from mtl_tf.tasks.sources.keras_datasets import unbatched
 
 FIELD = "data"
 # Fields of an entry that say how the cells of a file are read.

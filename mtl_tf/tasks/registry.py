@@ -8,8 +8,8 @@ from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.tasks.checking import check_scored
 from mtl_tf.tasks.entries import task_of_entry, task_of_member
-from mtl_tf.tasks.folds import in_fold
-from mtl_tf.tasks.groups import GROUPS, Group
+from mtl_tf.tasks.splits.folds import in_fold
+from mtl_tf.tasks.splits.groups import GROUPS, Group
 from mtl_tf.tasks.task import Task, TaskGroup
 
 Entry = str | Mapping[str, Any]
@@ -35,7 +35,7 @@ def resolve(
         manual_dir: the directory of the corpora's official files.
         cross_validation: the config's field: "folds" and "fold". With folds,
             every task is trained on its other folds and tested on that one;
-            see `mtl_tf.tasks.folds`.
+            see `mtl_tf.tasks.splits.folds`.
 
     Raises:
         ConfigError: an unknown name (the nearest are offered), a wrong field,

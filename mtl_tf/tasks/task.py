@@ -36,7 +36,7 @@ class Task:
         splits: "train", "validation", "test" and further names, each with the
             source's name of that split.
         pool: the splits that cross-validation divides into folds; see
-            `mtl_tf.tasks.folds`.
+            `mtl_tf.tasks.splits.folds`.
         settings: what its type must know besides; see `TaskType.settings`.
     """
 

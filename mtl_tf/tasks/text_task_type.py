@@ -7,11 +7,11 @@ from typing import Any
 from mtl_tf.core import checks
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
-from mtl_tf.tasks.file_source import TextFileSource
-from mtl_tf.tasks.layouts import FIELDS, columns_of, layouts_of
+from mtl_tf.tasks.reading.layouts import FIELDS, columns_of, layouts_of
+from mtl_tf.tasks.sources.file_source import TextFileSource
+from mtl_tf.tasks.sources.tfds_source import TextDatasetSource
 from mtl_tf.tasks.task_type import Entry, TaskType
 from mtl_tf.tasks.text_targets import TextTarget
-from mtl_tf.tasks.tfds_source import TextDatasetSource
 
 
 class TextTaskType(TaskType):

@@ -11,8 +11,9 @@ import pytest
 from mtl_tf.baselines import linear, svm
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import scored_examples
-from mtl_tf.runs import probability_files, soft_targets, teachers
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import teachers
+from mtl_tf.runs.data import probability_files, soft_targets
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
 from tests.system import corpus

@@ -8,7 +8,7 @@ import pytest
 
 from mtl_tf.baselines import linear
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.runs import probability_files
+from mtl_tf.runs.data import probability_files
 from mtl_tf.tasks.task import SPLITS
 from tests.system import corpus
 

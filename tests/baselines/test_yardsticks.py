@@ -9,8 +9,9 @@ import pytest
 from mtl_tf.baselines import linear, svm, task_types, yardsticks
 from mtl_tf.evaluation import binary_metrics, remarks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
-from mtl_tf.runs import run_data, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import training_run
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.system import corpus
 from tests.system.random_runs import written
 

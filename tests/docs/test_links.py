@@ -132,10 +132,10 @@ def test_architecture_names_files_beside_their_folder(architecture):
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("`mtl_tf/runs/system.py`, and `loading.py`", []),
-        ("`mtl_tf/runs/`: `loading.py`", []),
+        ("`mtl_tf/runs/system.py`, and `building.py`", []),
+        ("`mtl_tf/runs/`: `building.py`", []),
         ("`mtl_tf/runs/system.py`, and `absent.py`", ["absent.py"]),
-        ("`loading.py` in the same folder", ["loading.py"]),
+        ("`building.py` in the same folder", ["building.py"]),
     ],
 )
 def test_a_file_beside_no_folder_is_seen(line, found):

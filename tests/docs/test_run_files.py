@@ -3,8 +3,8 @@
 import inspect
 import re
 
-from mtl_tf.runs import run_directory
-from mtl_tf.tasks import given_rows
+from mtl_tf.runs.directory import run_directory
+from mtl_tf.tasks.reading import given_rows
 from tests.source_files import ROOT, python_files
 
 WRITTEN = re.compile(r"\b(?:write|check_or_write)\(\s*\"([a-z_]+\.json)\"")

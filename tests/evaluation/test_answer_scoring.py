@@ -15,7 +15,7 @@ from mtl_tf.evaluation import (
 )
 from mtl_tf.evaluation.answer_scoring import AnswerScoring
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.tasks.groups import GROUPS
+from mtl_tf.tasks.splits.groups import GROUPS
 
 NAME = "answers"
 TYPE = AnswerScoring()

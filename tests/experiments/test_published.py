@@ -8,7 +8,7 @@ import pytest
 from mtl_tf.experiments import published
 from mtl_tf.experiments.published import TABLES
 from mtl_tf.programs import config_files
-from mtl_tf.tasks.groups import GROUPS
+from mtl_tf.tasks.splits.groups import GROUPS
 
 RUN_ROWS = [
     (table.name, row.name)

@@ -7,8 +7,9 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.experiments import transfer
-from mtl_tf.runs import run_data, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import training_run
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from tests.runs.helpers import assert_same_weights, weights
 from tests.system import corpus

@@ -12,7 +12,9 @@ from export import c_loader_process, check, saved_model, served_graph
 from launch import ensemble
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
-from mtl_tf.runs import fitting, loaded_ensemble, seals, training_run
+from mtl_tf.runs import fitting, training_run
+from mtl_tf.runs.directory import seals
+from mtl_tf.runs.loaded import loaded_ensemble
 from tests.export.export_testing import TEXTS, ask_each
 from tests.system import corpus
 

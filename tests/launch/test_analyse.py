@@ -15,7 +15,7 @@ from mtl_tf.analysis import run_analysis
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.programs import runner
-from mtl_tf.runs import loading
+from mtl_tf.runs.loaded import loading
 from tests.analysis.made_runs import Loaded, make_run, predictions
 
 pytest.importorskip("matplotlib")

@@ -17,8 +17,10 @@ from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.experiments import calibration
 from mtl_tf.prediction import calibrating
 from mtl_tf.programs import runner
-from mtl_tf.runs import fitting, run_data, seals, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import fitting, training_run
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory import seals
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.system import corpus
 
 

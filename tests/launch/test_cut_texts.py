@@ -9,7 +9,7 @@ import mtl_tf
 from launch import row_predictions
 from mtl_tf.core import passes
 from mtl_tf.programs import text_input
-from mtl_tf.runs import prompt
+from mtl_tf.runs.loaded import prompt
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ from mtl_tf.evaluation import scored_examples
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments import averaging
 from mtl_tf.programs import runner
-from mtl_tf.runs import probability_files, training_run
+from mtl_tf.runs import training_run
+from mtl_tf.runs.data import probability_files
 from tests.analysis import made_runs
 from tests.system import corpus
 

@@ -9,7 +9,7 @@ from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.datasets import column_rows, tag_columns
 from mtl_tf.programs import runner, text_input
-from mtl_tf.runs import tag_files
+from mtl_tf.runs.loaded import tag_files
 from tests.launch.stand_in import POS, TAGGING, TASKS, Run
 
 CONLLU = """\

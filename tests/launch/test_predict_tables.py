@@ -9,7 +9,7 @@ import pytest
 from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
-from mtl_tf.runs import prompt
+from mtl_tf.runs.loaded import prompt
 from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION
 
 ROWS = 'id,review,label\n7,"a good, ""old"" one",x\n8,"two\nlines",\n'

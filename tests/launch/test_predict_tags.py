@@ -8,7 +8,7 @@ import pytest
 from launch import row_predictions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import text_input
-from mtl_tf.runs import prompt
+from mtl_tf.runs.loaded import prompt
 from tests.launch.stand_in import TAGGING, TASKS
 
 

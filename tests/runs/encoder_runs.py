@@ -1,6 +1,7 @@
 """Runs on a pretrained encoder, and their models before they train."""
 
-from mtl_tf.runs import building, run_data
+from mtl_tf.runs import building
+from mtl_tf.runs.data import run_data
 from tests.system import corpus
 
 #: Of every kind, in an encoder that is not trained.

@@ -1,7 +1,8 @@
 """Configs of students, and their data."""
 
-from mtl_tf.runs import run_data, teachers, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import teachers, training_run
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.system import corpus
 
 UNLABELLED = ["yes the tree no", "no a yes", "of some stone yes no this"] * 4

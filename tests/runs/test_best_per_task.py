@@ -8,7 +8,7 @@ import pytest
 import mtl_tf
 from mtl_tf.config_fields import fields, validation
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.runs import stage_runner
+from mtl_tf.runs.stages import stage_runner
 from mtl_tf.training import strategies
 from tests.runs.helpers import metrics, train, train_killed, weights
 from tests.system import corpus

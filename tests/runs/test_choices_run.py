@@ -8,7 +8,8 @@ import pytest
 
 import mtl_tf
 from mtl_tf.prediction import calibrating
-from mtl_tf.runs import model_to_train, training_run
+from mtl_tf.runs import training_run
+from mtl_tf.runs.stages import model_to_train
 from mtl_tf.training import strategies
 from tests.runs.helpers import assert_same_weights, train_killed, weights
 from tests.system import corpus

@@ -9,7 +9,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import MtlError
 from mtl_tf.runs import training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.system import corpus
 
 # What they share is trained first, which takes long.

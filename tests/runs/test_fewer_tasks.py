@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from mtl_tf.runs import fewer_tasks
+from mtl_tf.runs.loaded import fewer_tasks
 from tests.system import corpus
 
 FILES = {"train": "train.tsv", "test": "test.tsv"}

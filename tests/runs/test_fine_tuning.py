@@ -26,7 +26,7 @@ def test_fine_tuning(tmp_path, toy_files, scope, monkeypatch):
     )
     with monkeypatch.context() as patched:
         # The scores come from the model that was trained, not from another.
-        patched.delattr("mtl_tf.runs.loading.build")
+        patched.delattr("mtl_tf.runs.loaded.loading.build")
         results = train(config, tmp_path / "a")
     assert results["mean"]["overall"] > 98
     entries = metrics(tmp_path / "a")

@@ -7,7 +7,7 @@ import tensorflow as tf
 from mtl_tf.core import passes
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.prediction import inference
-from mtl_tf.runs import stage_runner
+from mtl_tf.runs.stages import stage_runner
 from tests.pipelines.helpers import random_split
 from tests.runs.helpers import train
 from tests.system import corpus

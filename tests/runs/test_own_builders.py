@@ -6,7 +6,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets import building, own_builders
-from mtl_tf.runs import own_files
+from mtl_tf.runs.directory import own_files
 from mtl_tf.tasks import entries
 
 BUILDER = """

@@ -4,8 +4,8 @@ import pytest
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs import own_files, seals
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory import own_files, seals
+from mtl_tf.runs.directory.run_directory import RunDirectory
 
 
 def config_of(*entries):

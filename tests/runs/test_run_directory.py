@@ -5,8 +5,12 @@ import pytest
 
 from mtl_tf.config_fields import fields
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs.loading import load
-from mtl_tf.runs.run_directory import RunDirectory, flatten, no_weights
+from mtl_tf.runs.directory.run_directory import (
+    RunDirectory,
+    flatten,
+    no_weights,
+)
+from mtl_tf.runs.loaded.loading import load
 from mtl_tf.training import learning_rates
 from tests.core import strict
 

@@ -9,8 +9,9 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import MtlError, RunError
-from mtl_tf.runs import seals, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import training_run
+from mtl_tf.runs.directory import seals
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.system import corpus
 
 

@@ -10,8 +10,9 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation.clean import SeenTexts
-from mtl_tf.runs import run_results, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import training_run
+from mtl_tf.runs.directory import run_results
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.runs.helpers import train
 from tests.system import corpus
 

@@ -9,8 +9,8 @@ import pytest
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.served_batches import DataService
-from mtl_tf.runs.stage_batches import StageBatches
-from mtl_tf.runs.stage_plan import Stage
+from mtl_tf.runs.stages.stage_batches import StageBatches
+from mtl_tf.runs.stages.stage_plan import Stage
 from tests.pipelines.helpers import (
     as_numpy,
     assert_same_batches,

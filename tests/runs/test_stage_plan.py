@@ -3,7 +3,7 @@
 import pytest
 
 from mtl_tf.config_fields import fields
-from mtl_tf.runs import stage_plan
+from mtl_tf.runs.stages import stage_plan
 
 
 @pytest.mark.parametrize(

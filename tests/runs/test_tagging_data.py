@@ -9,8 +9,8 @@ from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.prediction import task_types as prediction_types
 from mtl_tf.prediction.clean_parts import CleanParts, texts
 from mtl_tf.prediction.prediction_type import as_tensors
-from mtl_tf.runs import run_data
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.features import inputs
 from tests.system import tagging

@@ -11,7 +11,7 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.pipelines import batches
 from mtl_tf.prediction import inference
 from mtl_tf.runs import training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.runs.helpers import assert_same_weights, metrics, train_killed
 from tests.system import questions, random_runs
 

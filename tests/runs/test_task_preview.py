@@ -9,8 +9,8 @@ import pytest
 from mtl_tf.config_fields.validation import validate
 from mtl_tf.configs import base, starter
 from mtl_tf.core.errors import DataError
-from mtl_tf.runs import run_data, task_preview
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.data import run_data, task_preview
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.text.token_columns import CUT, KNOWN, SPECIAL, UNKNOWN
 from tests.text import small_presets

@@ -13,14 +13,10 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.layers.heads import distillation
 from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.prediction.clean_parts import texts
-from mtl_tf.runs import (
-    probability_files,
-    seals,
-    soft_targets,
-    teacher_kinds,
-    teachers,
-)
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import teacher_kinds, teachers
+from mtl_tf.runs.data import probability_files, soft_targets
+from mtl_tf.runs.directory import seals
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.runs.helpers import train_killed, weights
 from tests.runs.teaching import (
     UNLABELLED,

@@ -11,8 +11,8 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.clean_parts import CleanParts, texts
-from mtl_tf.runs import run_data
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.text.decoding import TextDecoder
 from mtl_tf.text.translation import TranslationText
 from tests.datasets.parallel_corpora import europarl

@@ -11,8 +11,9 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.translation import options as translation_options
 from mtl_tf.models.translation.multi_target import build_translation_model
 from mtl_tf.prediction import translating
-from mtl_tf.runs import building, stage_gradients, systems, training_run
-from mtl_tf.runs.stage_plan import Stage
+from mtl_tf.runs import building, systems, training_run
+from mtl_tf.runs.stages import stage_gradients
+from mtl_tf.runs.stages.stage_plan import Stage
 from tests.system.toy_languages import make_config, write
 
 

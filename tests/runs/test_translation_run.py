@@ -13,7 +13,8 @@ from mtl_tf.models.translation import multi_target
 from mtl_tf.models.translation.multi_target import build_translation_model
 from mtl_tf.prediction import search_batches
 from mtl_tf.prediction.task_types.translation import paper_texts
-from mtl_tf.runs import run_data, training_run
+from mtl_tf.runs import training_run
+from mtl_tf.runs.data import run_data
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary

@@ -9,8 +9,8 @@ import pytest
 
 from mtl_tf.config_fields import fields, validation
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs.run_directory import RunDirectory, flatten
-from mtl_tf.runs.upgrading import VERSION, stamped, upgraded
+from mtl_tf.runs.directory.run_directory import RunDirectory, flatten
+from mtl_tf.runs.directory.upgrading import VERSION, stamped, upgraded
 
 STORED = pathlib.Path(__file__).parent.parent / "stored_runs"
 DEFAULTS = json.loads(json.dumps(fields.defaults()))

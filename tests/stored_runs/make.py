@@ -143,7 +143,7 @@ def train(config: dict, folder: str) -> None:
 
 def config_of(stored: pathlib.Path) -> dict:
     """The config of a stored run, completed with what defaults were."""
-    from mtl_tf.runs.run_directory import RunDirectory
+    from mtl_tf.runs.directory.run_directory import RunDirectory
 
     return RunDirectory(str(stored)).read("config.json")
 

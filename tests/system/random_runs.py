@@ -4,8 +4,9 @@ import os
 
 import numpy as np
 
-from mtl_tf.runs import building, run_data
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import building
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.training.saved_weights import BestWeights
 
 

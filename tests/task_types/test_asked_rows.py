@@ -8,7 +8,7 @@ import pytest
 from launch import row_predictions
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import text_input
-from mtl_tf.runs import prompt
+from mtl_tf.runs.loaded import prompt
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.questions import QuestionEncoder
 from mtl_tf.text.tokenizers import make_tokenizer

@@ -20,8 +20,10 @@ from mtl_tf.evaluation import scored_examples
 from mtl_tf.pipelines import question_texts
 from mtl_tf.prediction import task_types
 from mtl_tf.programs import text_input
-from mtl_tf.runs import initializing, prompt, run_data, systems, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs import initializing, systems, training_run
+from mtl_tf.runs.data import run_data
+from mtl_tf.runs.directory.run_directory import RunDirectory
+from mtl_tf.runs.loaded import prompt
 from tests.system import questions, random_runs
 from tests.task_types.question_files import LINE, NAME, entry_of, task_of
 

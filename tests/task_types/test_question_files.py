@@ -10,7 +10,7 @@ from mtl_tf.evaluation import answer_metrics, evaluator
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.prediction import task_types
 from mtl_tf.runs import systems, training_run
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
 from tests.system import questions, random_runs

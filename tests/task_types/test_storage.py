@@ -11,7 +11,8 @@ import pytest
 
 from mtl_tf.core.errors import RunError
 from mtl_tf.pipelines import disk_encoding, disk_split, encoding
-from mtl_tf.runs import encoded_cache, training_run
+from mtl_tf.runs import training_run
+from mtl_tf.runs.data import encoded_cache
 from tests.runs.helpers import assert_same_weights, metrics, train_killed
 from tests.system import corpus, families
 

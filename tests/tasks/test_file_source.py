@@ -2,9 +2,9 @@ import pytest
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks import odd_labels
-from mtl_tf.tasks.file_source import TextFileSource
-from mtl_tf.tasks.row_files import Layout
+from mtl_tf.tasks.labels import odd_labels
+from mtl_tf.tasks.reading.row_files import Layout
+from mtl_tf.tasks.sources.file_source import TextFileSource
 from mtl_tf.tasks.task_types.classification import ClassTarget
 
 LAYOUT = Layout("tsv", {"text": 1, "label": 0}, header=False)

@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.tasks.folds import OTHERS, TESTED, fold_numbers, in_fold
 from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.splits.folds import OTHERS, TESTED, fold_numbers, in_fold
 from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, Source, Task
 
 SIZES = {"train": 80, "validation": 10, "test": 10, "more": 3}

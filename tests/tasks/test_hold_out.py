@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.source import tell
+from mtl_tf.tasks.splits.hold_out import HELD_OUT, KEPT, HoldOutSource
 from tests.tasks.fakes import Numbers
 
 

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.given_rows import file_of, named
 from mtl_tf.tasks.in_memory import paths_of, to_files
+from mtl_tf.tasks.reading.given_rows import file_of, named
 
 ROWS = [
     {"text": "a good tea", "label": "yes"},

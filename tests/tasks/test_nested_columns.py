@@ -6,7 +6,8 @@ import math
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks import given_rows, in_memory, registry
+from mtl_tf.tasks import in_memory, registry
+from mtl_tf.tasks.reading import given_rows
 
 IN, OUT = "data.in", "meta.gold"
 # By type: the columns, what a line holds, the targets of two lines, and what

@@ -51,7 +51,7 @@ def test_datasets_are_prepared_with_the_folders_and_the_corpus_spelling(
 
 def test_groups_are_those_of_the_datasets_room():
     building = importlib.import_module("mtl_tf.datasets.building")
-    from mtl_tf.tasks.groups import GROUPS
+    from mtl_tf.tasks.splits.groups import GROUPS
 
     for name in ("fdu_mtl", "sample_reviews"):
         datasets = [f"{name}/{config}" for config in building.OWN[name]]
@@ -84,7 +84,7 @@ def test_groups_are_those_of_the_datasets_room():
     ],
 )
 def test_groups_of_the_shared_memory_paper(prepared, group, datasets):
-    from mtl_tf.tasks.groups import GROUPS
+    from mtl_tf.tasks.splits.groups import GROUPS
 
     tasks = {
         "movie_reviews": ["sst1", "sst2", "subj", "imdb"],

@@ -6,9 +6,9 @@ import pytest
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.sources import check_text
-from mtl_tf.tasks import row_files
-from mtl_tf.tasks.file_source import TextFileSource
-from mtl_tf.tasks.row_files import Layout
+from mtl_tf.tasks.reading import row_files
+from mtl_tf.tasks.reading.row_files import Layout
+from mtl_tf.tasks.sources.file_source import TextFileSource
 from mtl_tf.tasks.task_types.classification import ClassTarget
 
 BY_NUMBER = {"text": 1, "label": 0}

@@ -7,10 +7,10 @@ import pytest
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.parallel_lines import AlignedFiles
-from mtl_tf.tasks import streamed_source
-from mtl_tf.tasks.parallel_source import ParallelFileSource
-from mtl_tf.tasks.question_source import QuestionFileSource
-from mtl_tf.tasks.row_files import Layout
+from mtl_tf.tasks.reading.row_files import Layout
+from mtl_tf.tasks.sources import streamed_source
+from mtl_tf.tasks.sources.parallel_source import ParallelFileSource
+from mtl_tf.tasks.sources.question_source import QuestionFileSource
 
 LAYOUT = Layout(
     "jsonl", {name: name for name in ("context", "question", "answer")}, False

@@ -1,8 +1,8 @@
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.sources.tfds_source import TextDatasetSource
 from mtl_tf.tasks.task_types.classification import ClassTarget
-from mtl_tf.tasks.tfds_source import TextDatasetSource
 from tests.tasks.fakes import ROWS
 
 

@@ -3,9 +3,9 @@ import gzip
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks.folds import in_fold
-from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.registry import group_of, present, resolve
+from mtl_tf.tasks.splits.folds import in_fold
+from mtl_tf.tasks.splits.fractions import cut
 from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_statistics import statistics
 from mtl_tf.tasks.task_types import translation

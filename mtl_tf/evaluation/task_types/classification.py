@@ -14,7 +14,7 @@ from mtl_tf.evaluation.scoring import (
     TaskPredictions,
     check_length,
 )
-from mtl_tf.tasks.positive_label import positive_label
+from mtl_tf.tasks.labels.positive_label import positive_label
 
 
 def _metric(name: str) -> Callable[..., float]:

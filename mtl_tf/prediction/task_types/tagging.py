@@ -22,7 +22,7 @@ from mtl_tf.prediction.prediction_type import (
     as_tensors,
 )
 from mtl_tf.tasks.batching import batched
-from mtl_tf.tasks.tagged_readers import FORMATS
+from mtl_tf.tasks.reading.tagged_readers import FORMATS
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import span_schemes
 from mtl_tf.text.encoder import TextEncoder

@@ -31,8 +31,8 @@ from mtl_tf.prediction.prediction_type import (
     as_tensors,
 )
 from mtl_tf.prediction.translating import several
-from mtl_tf.tasks.file_records import json_objects
-from mtl_tf.tasks.row_files import FORMATS
+from mtl_tf.tasks.reading.file_records import json_objects
+from mtl_tf.tasks.reading.row_files import FORMATS
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.decoding import UNKNOWN, restricted
 from mtl_tf.text.encoder import TextEncoder

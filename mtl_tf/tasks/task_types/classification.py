@@ -9,10 +9,11 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.tasks import class_weights, fields, positive_label
+from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import LABELS
+from mtl_tf.tasks.labels import class_weights, positive_label
 from mtl_tf.tasks.prepared import LABEL_DTYPES, FeatureRequest, class_names
-from mtl_tf.tasks.row_files import SKIP
+from mtl_tf.tasks.reading.row_files import SKIP
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import (

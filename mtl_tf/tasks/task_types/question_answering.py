@@ -10,15 +10,15 @@ from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.datasets.sources import head_of
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
-from mtl_tf.tasks.layouts import FIELDS, columns_of, layouts_of
-from mtl_tf.tasks.question_source import (
+from mtl_tf.tasks.reading.layouts import FIELDS, columns_of, layouts_of
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.sources.question_source import (
     ANSWER,
     INPUTS,
     SCORED,
     QuestionDatasetSource,
     QuestionFileSource,
 )
-from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType
 
 #: What to do with contexts longer than `text.max_length` tokens.

@@ -8,15 +8,15 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, LABELS, TARGET, WORDS, Feature
-from mtl_tf.tasks.span_tags import BILOU
-from mtl_tf.tasks.tagged_readers import (
+from mtl_tf.tasks.reading.span_tags import BILOU
+from mtl_tf.tasks.reading.tagged_readers import (
     FORMATS,
     DatasetReader,
     FileReader,
     TagLayout,
 )
-from mtl_tf.tasks.tagged_source import AUTO, TaggedSource
-from mtl_tf.tasks.tagged_source import WORDS as WORDS_ONLY
+from mtl_tf.tasks.sources.tagged_source import AUTO, TaggedSource
+from mtl_tf.tasks.sources.tagged_source import WORDS as WORDS_ONLY
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType
 from mtl_tf.text.span_schemes import SCHEMES
 
@@ -57,7 +57,7 @@ class Tagging(TaskType):
     - "jsonl": two lists a line.
 
     For `scheme`, `train_scheme` and `labels` see
-    `mtl_tf.tasks.tagged_source.TaggedSource`.
+    `mtl_tf.tasks.sources.tagged_source.TaggedSource`.
 
     An entry with a TFDS dataset of two sequence features has `dataset` and
     `splits` in place of `files`, `format`, `separator` and `comment`.

@@ -10,14 +10,14 @@ from mtl_tf.datasets.building import OWN
 from mtl_tf.datasets.parallel_lines import AlignedFiles
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
-from mtl_tf.tasks.layouts import FIELDS, layouts_of
-from mtl_tf.tasks.parallel_source import (
+from mtl_tf.tasks.reading.layouts import FIELDS, layouts_of
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.sources.parallel_source import (
     Pairs,
     PairTables,
     ParallelDatasetSource,
     ParallelFileSource,
 )
-from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType
 from mtl_tf.text.translation import languages_of, without_region
 

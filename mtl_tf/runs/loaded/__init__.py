@@ -1,0 +1,1 @@
+"""Runs and ensembles that are read again to predict and evaluate."""

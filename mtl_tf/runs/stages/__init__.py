@@ -1,0 +1,1 @@
+"""The training of one stage of a run."""

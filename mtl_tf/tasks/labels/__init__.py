@@ -1,0 +1,1 @@
+"""What labels of classification may ask for."""

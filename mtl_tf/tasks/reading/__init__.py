@@ -1,0 +1,1 @@
+"""Readers of the lines, rows and files of examples."""

@@ -1,0 +1,1 @@
+"""Where a task's examples come from, one kind of source per file."""

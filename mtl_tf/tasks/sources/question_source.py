@@ -1,0 +1,389 @@
+"""Questions, contexts and answers, from files and from TFDS datasets."""
+
+import contextlib
+import functools
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.columns import column_value, has_column, keys_beside
+from mtl_tf.core.errors import DataError, MissingData
+from mtl_tf.datasets.building import QUESTIONS
+from mtl_tf.datasets.sources import read_file, unpack
+from mtl_tf.datasets.squad_files import is_squad, questions
+from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
+from mtl_tf.tasks.reading.file_records import LINE, json_objects, unit_of
+from mtl_tf.tasks.reading.row_files import (
+    IGNORED,
+    Layout,
+    OddLines,
+    check_files,
+    records_of,
+    rows_of,
+)
+from mtl_tf.tasks.source import SPLITS, Source
+from mtl_tf.tasks.sources.streamed_source import (
+    LineTallies,
+    StreamedSource,
+    Tally,
+    encoded,
+)
+
+#: The model's inputs, in reading order, and its output.
+INPUTS, ANSWER = ("context", "question"), "answer"
+#: What is scored against: all right answers, and what metrics need besides.
+SCORED = ("answers", "scoring")
+_NOTHING = "{}"
+_QUESTION = "question"
+
+
+class _Example(NamedTuple):
+    """One example of a file, with its place.
+
+    `asks_otherwise` is whether the line has a question that is not read,
+    because the entry has a question for all.
+    """
+
+    context: str
+    question: str
+    answers: list[str]
+    scoring: str
+    line: int
+    place: str
+    asks_otherwise: bool
+
+
+class QuestionFileSource(StreamedSource):
+    """Questions from JSON lines, tables, or files in the form of SQuAD.
+
+    Args:
+        files: the paths of each split's files.
+        layouts: the layout of each split's files, with the columns `context`,
+            `question` (unless all lines share one) and `answer`.
+        question: the question of all lines; "" if each has its own.
+    """
+
+    labels = ()
+
+    def __init__(
+        self,
+        files: Mapping[str, Sequence[str]],
+        layouts: Mapping[str, Layout],
+        question: str,
+    ):
+        super().__init__(files)
+        self._layouts = dict(layouts)
+        self._question = question
+
+    def check(self, split: str) -> int:
+        """Reads the split's files to the end, and counts their lines."""
+        check_files(self._files[split], self._layouts[split])
+        return sum(self._check(split, path) for path in self._files[split])
+
+    def _check(self, split: str, path: str) -> int:
+        lines = LineTallies()
+        unread = _unread(path, self._layouts[split], self._question)
+        unanswered, unasked = Tally(), Tally()
+        count = 0
+        for example in self._read(split, path, lines.odd):
+            count += 1
+            if not example.answers[0].strip():
+                unanswered.add(example.line)
+            if not example.question.strip():
+                unasked.add(example.line)
+            if example.asks_otherwise:
+                unread.add(example.line)
+        unit = _unit(path, self._layouts[split])
+        warnings = []
+        for tally, fault in (
+            *lines.oddities(),
+            (unanswered, "without an answer"),
+            (unasked, "without a question"),
+            (
+                unread,
+                "with a question that is not read: `question` of the entry is "
+                "that of all",
+            ),
+        ):
+            if tally.count:
+                noun = unit if tally.count == 1 else f"{unit}s"
+                warnings.append(
+                    f"{tally.count} {noun} {fault} (first: {unit} "
+                    f"{tally.first})"
+                )
+        if not count:
+            reasons = "".join(f" ({warning})" for warning in warnings)
+            raise DataError(f"{path} is empty: it has no examples{reasons}")
+        for warning in warnings:
+            self.note(f"{path}: {warning}")
+        return count
+
+    def examples(self, split: str) -> Iterator[_Example]:
+        """Yields the lines of the split's files."""
+        for path in self._files[split]:
+            yield from self._read(split, path)
+
+    def place(self, split: str, number: int) -> str:
+        """See `Source.place`; the line in the split's files."""
+        return next(itertools.islice(self.examples(split), number, None)).place
+
+    def signature(self, split: str) -> dict[str, tf.TypeSpec]:
+        """The types of the texts and of all right answers."""
+        names = (*INPUTS, "scoring", ANSWER)
+        specs = dict.fromkeys(names, tf.TensorSpec([None], tf.string))
+        return specs | {"answers": tf.RaggedTensorSpec([None, None], tf.string)}
+
+    def batch(self, split: str, examples: Sequence[_Example]) -> dict[str, Any]:
+        """Texts in UTF-8; the first answer is learnt."""
+        answers = [list(map(encoded, example.answers)) for example in examples]
+        columns = {
+            name: np.array(
+                [encoded(getattr(e, name)) for e in examples], object
+            )
+            for name in (*INPUTS, "scoring")
+        }
+        columns[ANSWER] = np.array([texts[0] for texts in answers], object)
+        return columns | {"answers": tf.ragged.constant(answers, tf.string)}
+
+    def _read(
+        self,
+        split: str,
+        path: str,
+        odd: OddLines = IGNORED,
+    ) -> Iterator[_Example]:
+        layout = self._layouts[split]
+        for number, location, record in _records(path, layout, odd):
+            yield self._example(location, number, record, layout)
+
+    def _example(
+        self, location: str, line: int, record: Mapping, layout: Layout
+    ) -> _Example:
+        texts = {"question": self._question}
+        for name in layout.texts:
+            column = layout.columns[name]
+            texts[name] = self._value(location, record, column)
+            if not isinstance(texts[name], str):
+                raise DataError(
+                    f"{location}: {column} must be a text, found "
+                    f"{_short(texts[name])}"
+                )
+        # Tables have only the three texts.
+        more = record if layout.format == "jsonl" else {}
+        key = layout.columns[ANSWER]
+        keys = [key] if has_column(record, key) else []
+        keys += [SCORED[0]] if SCORED[0] in more else []
+        # Programs write what is missing as null.
+        given = [
+            name for name in keys if column_value(record, name) is not None
+        ]
+        answers = [
+            answer
+            for name in dict.fromkeys(given or [key])
+            for answer in self._answers(location, record, name)
+        ]
+        return _Example(
+            **texts,
+            # The first answer is learnt, so the order stays. Without any, the
+            # question is unanswerable.
+            answers=list(dict.fromkeys(answers)) or [""],
+            scoring=_scoring(location, more.get("scoring")),
+            line=line,
+            place=location,
+            asks_otherwise="question" not in layout.texts
+            and more.get("question") not in (None, texts["question"]),
+        )
+
+    def _answers(
+        self, location: str, record: Mapping[str, Any], key: str
+    ) -> list[str]:
+        """The right answers in a field, none if it has an empty list."""
+        value = self._value(location, record, key)
+        answers = answer_texts(value)
+        if answers is None:
+            raise DataError(
+                f"{location}: {key} must be a text, a list of texts or "
+                '{"text": [...]} as in SQuAD, found '
+                f"{_short(value)}"
+            )
+        return answers
+
+    def _value(self, location: str, record: Mapping[str, Any], key: str) -> Any:
+        if not has_column(record, key):
+            raise DataError(
+                f"{location}: no {key!r}; {keys_beside(record, key)}"
+            )
+        return column_value(record, key)
+
+
+def answer_texts(value: Any) -> list[str] | None:
+    """The texts of answers, in any form that files may have.
+
+    Args:
+        value: a text, a list of texts, or one of the forms of SQuAD: an object
+            with a list "text", or a list of objects with a "text".
+
+    Returns:
+        The texts, none of an empty list; None if it has another form.
+    """
+    if isinstance(value, Mapping) and isinstance(value.get("text"), list):
+        # The form of SQuAD datasets.
+        value = value["text"]
+    answers = [value] if isinstance(value, str) else value
+    if not isinstance(answers, (list, tuple)):
+        return None
+    # The form of the questions in a SQuAD file.
+    texts = [a.get("text") if isinstance(a, Mapping) else a for a in answers]
+    return texts if all(isinstance(text, str) for text in texts) else None
+
+
+def _records(
+    path: str, layout: Layout, odd: OddLines
+) -> Iterator[tuple[int, str, Mapping]]:
+    """Number, place, and texts by column of every example of a file.
+
+    The number counts lines, or the units of `_unit`.
+    """
+    if _unit(path, layout) == _QUESTION:
+        content = unpack(path, read_file(path))
+        for number, question in enumerate(questions(path, content), start=1):
+            yield number, *question
+        return
+    if layout.format == "jsonl":
+        for place, record in json_objects(path, odd.undecodable):
+            yield place.number, str(place), record
+        return
+    for row in rows_of(path, layout, lambda cell, column: cell, odd):
+        cells = (*row.texts, row.target)
+        texts = dict(zip(layout.columns.values(), cells))
+        yield row.place.number, str(row.place), texts
+
+
+def _unread(path: str, layout: Layout, question: str) -> Tally:
+    """Rows of a table with another question than the one for all, if any."""
+    tally = Tally()
+    if not question or layout.format == "jsonl" or not layout.header:
+        return tally
+    records = records_of(path, layout)
+    _, header = next(records, (0, []))
+    names = [name.strip() for name in header]
+    if names.count(_QUESTION) != 1:
+        return tally
+    place = names.index(_QUESTION)
+    if {place, _QUESTION} & {*layout.all_columns}:
+        return tally
+    for line, cells in records:
+        if cells[place : place + 1] not in ([], [""], [question]):
+            tally.add(line)
+    return tally
+
+
+def _unit(path: str, layout: Layout) -> str:
+    """The units of a file: lines, elements, or questions as in SQuAD."""
+    if layout.format != "jsonl":
+        return LINE
+    return _QUESTION if is_squad(path) else unit_of(path)
+
+
+def _scoring(location: str, value: Any) -> str:
+    """What metrics need for an example, from an object or its JSON text."""
+    if value is None:
+        return _NOTHING
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    if not isinstance(value, Mapping):
+        raise DataError(
+            f"{location}: scoring must be an object, found {_short(value)}"
+        )
+    return json.dumps(value, sort_keys=True)
+
+
+class QuestionDatasetSource(Source):
+    """A TFDS dataset of questions, prepared on first use.
+
+    Args:
+        name: the dataset's name, with its config: "squad", "iwslt2016/en-de".
+        data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
+        columns: the features of `context`, `question` and `answer`, and in this
+            project's corpora also `answers` and `scoring`. Without these two,
+            the answer is the only right one.
+    """
+
+    labels = ()
+
+    def __init__(
+        self,
+        name: str,
+        data_dir: str,
+        manual_dir: str,
+        columns: Mapping[str, str],
+    ):
+        super().__init__()
+        self._is_prepared_corpus = name.partition("/")[0] in QUESTIONS
+        self._name = name
+        lists = {"answers": "a list of texts"}
+        requests = [
+            FeatureRequest(
+                role,
+                column,
+                (tf.string,),
+                int(role in lists),
+                lists.get(role, "a text"),
+            )
+            for role, column in columns.items()
+        ]
+        self._columns = dict(columns)
+        self._dataset = PreparedDataset(
+            name, data_dir, manual_dir, requests, self.warnings
+        )
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The dataset's splits, without slices of them."""
+        return self._dataset.split_names
+
+    def size(self, split: str) -> int:
+        """Returns the number of examples of a split or a slice of one.
+
+        Raises:
+            MissingData: the release has the split, but this copy of it does
+                not.
+        """
+        if (
+            self._is_prepared_corpus
+            and split in SPLITS
+            and split not in self.split_names
+        ):
+            first = self.split_names[0]
+            raise MissingData(
+                f"{self._name} has no {split} split: of its files only those "
+                f"of {', '.join(self.split_names)} are there. An entry with "
+                "`splits` can divide these, such as "
+                f"'{first}[:80%]' and '{first}[80%:]'"
+            )
+        return self._dataset.size(split)
+
+    def dataset(self, split: str) -> tf.data.Dataset:
+        """Returns the examples of a split or of a slice of one, in order."""
+        self.size(split)
+        return self._dataset.examples(split).map(
+            functools.partial(_named, self._columns)
+        )
+
+
+@tf.autograph.experimental.do_not_convert
+def _named(
+    columns: Mapping[str, str], example: Mapping[str, Any]
+) -> dict[str, Any]:
+    renamed = {key: example[column] for key, column in columns.items()}
+    renamed.setdefault("answers", renamed[ANSWER][None])
+    renamed.setdefault("scoring", tf.constant(_NOTHING))
+    return renamed
+
+
+def _short(value: Any) -> str:
+    return f"{json.dumps(value, ensure_ascii=False):.60}"

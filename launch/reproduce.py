@@ -74,7 +74,7 @@ def main(values: flags.FlagValues) -> int:
     from mtl_tf.evaluation import folding
     from mtl_tf.experiments import planned_runs, reproduce, table_page
     from mtl_tf.experiments.present_tasks import PresentTasks
-    from mtl_tf.training import strategies
+    from mtl_tf.training.distribution import strategies
 
     strategies.check_one_process(values.strategy, "launch.reproduce")
     table = reproduce.find_table(values.table)

@@ -53,7 +53,8 @@ def main(values: flags.FlagValues) -> int:
     from mtl_tf.evaluation import tables
     from mtl_tf.experiments import single_tasks
     from mtl_tf.runs import training_run
-    from mtl_tf.training import callbacks, strategies
+    from mtl_tf.training import callbacks
+    from mtl_tf.training.distribution import strategies
 
     adds_yardsticks = config["evaluation"]["yardsticks"]
     do = single_tasks.train if values.compare_single else training_run.train

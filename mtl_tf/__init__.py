@@ -85,7 +85,7 @@ def train(
             its `fdu_mtl/`. Your own files and `data` do not need it.
         strategy: "auto" for all available devices, "one_device", "mirrored" for
             all GPUs, "multi_worker" or "tpu"; see
-            `mtl_tf.training.strategies.make_strategy`.
+            `mtl_tf.training.distribution.strategies.make_strategy`.
         callbacks: objects whose methods are called during training; see
             `mtl_tf.training.callbacks`.
         compare_single: also trains each task alone, in the folder `single` of

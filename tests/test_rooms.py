@@ -174,6 +174,7 @@ def test_imports_of_modules_have_no_circle():
         ("models", "schemes", "scheme"),
         ("runs", "loaded", "data"),
         ("tasks", "sources", "reading"),
+        ("training", "checkpoints", "optimizers"),
     ],
 )
 def test_folders_of_a_room_import_in_one_direction(room, folder, needs):

@@ -15,10 +15,10 @@ from mtl_tf.benchmarks.reference_cells import MetaLSTMCell
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import Run
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
-from mtl_tf.training.exact_sparse import VariableOptions
+from mtl_tf.training.distribution.strategies import make_strategy
 from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.optimizers import make_optimizer
-from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.optimizers.exact_sparse import VariableOptions
+from mtl_tf.training.optimizers.optimizers import make_optimizer
 from mtl_tf.training.trainer import Trainer, choose_shards
 
 # The values of the paper and of the shipped config.

@@ -11,9 +11,9 @@ from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import compete
 from mtl_tf.core import random
 from mtl_tf.models.multi_task import build_model
+from mtl_tf.training.distribution.strategies import make_strategy
 from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.optimizers import make_optimizer
-from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.optimizers.optimizers import make_optimizer
 from mtl_tf.training.trainer import Trainer
 
 # WSJ's labels, and sentences of twice its mean length. The other sizes are

@@ -25,9 +25,9 @@ from mtl_tf.models.answering.question_answering import (
     QuestionAnsweringModel,
     build_question_model,
 )
+from mtl_tf.training.distribution.strategies import make_strategy
 from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.optimizers import make_optimizer
-from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.optimizers.optimizers import make_optimizer
 from mtl_tf.training.trainer import Trainer
 
 _BATCHES = 8

@@ -10,7 +10,7 @@ from mtl_tf.benchmarks import contestants, memory, timing
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.result_rows import Result, make_target
 from mtl_tf.benchmarks.sizes import Sizes
-from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.distribution.strategies import make_strategy
 
 _BATCH = 16
 # Other processes can change a time by up to a quarter.

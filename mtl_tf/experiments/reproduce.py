@@ -46,7 +46,7 @@ class Settings:
     Attributes:
         data_dir: the directory of prepared datasets.
         manual_dir: the directory of the corpora's own files.
-        strategy: see `mtl_tf.training.strategies`.
+        strategy: see `mtl_tf.training.distribution.strategies`.
         command: the command, for the report.
         overrides: fields changed in every row's config, for the report.
         absent: the tasks left out and the reasons, for the report.

@@ -30,7 +30,7 @@ from mtl_tf.runs import training_run
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
-from mtl_tf.training import strategies
+from mtl_tf.training.distribution import strategies
 
 _FAILED = "failed.json"
 
@@ -62,7 +62,7 @@ def sweep(
         model_dir: the directory of `cells/`, `sweep.json` and `sweep.md`.
         data_dir: the directory of prepared datasets.
         manual_dir: the directory of the corpora's own files.
-        strategy: see `mtl_tf.training.strategies`.
+        strategy: see `mtl_tf.training.distribution.strategies`.
         validate: called with the config of every cell before the first one
             begins; returns the config to train with, or raises an error.
         retry: train cells again that diverged in an earlier call. Without a

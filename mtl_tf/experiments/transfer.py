@@ -30,7 +30,8 @@ from mtl_tf.runs.loaded import fewer_tasks
 from mtl_tf.runs.systems import sharing
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
-from mtl_tf.training import freezing, strategies
+from mtl_tf.training.distribution import strategies
+from mtl_tf.training.optimizers import freezing
 
 
 def transfer(
@@ -70,7 +71,7 @@ def transfer(
         model_dir: the directory of all runs and of their joint results.
         data_dir: the directory of prepared datasets.
         manual_dir: the directory of the corpora's own files.
-        strategy: see `mtl_tf.training.strategies`.
+        strategy: see `mtl_tf.training.distribution.strategies`.
         targets: names of the tasks that get a turn; all by default.
         control: one of `CONTROLS`, "" for the transfer itself.
 

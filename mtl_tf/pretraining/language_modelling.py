@@ -23,7 +23,7 @@ from mtl_tf.text import escaping, learning
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.text.vocabulary import Vocabulary
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
 
 VECTORS_FILE, WEIGHTS = "vectors.txt", "best"
 _END = special_ids.BOS  # The only special: it ends each text.

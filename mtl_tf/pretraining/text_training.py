@@ -17,13 +17,13 @@ from absl import logging
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
 from mtl_tf.core.random import generator
-from mtl_tf.training.checkpoints import Checkpoints
-from mtl_tf.training.exact_sparse import VariableOptions
-from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.checkpoints.checkpoints import Checkpoints
+from mtl_tf.training.distribution.strategies import make_strategy
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.optimizers import make_optimizer
-from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.optimizers.exact_sparse import VariableOptions
+from mtl_tf.training.optimizers.learning_rates import WarmupThen
+from mtl_tf.training.optimizers.optimizers import make_optimizer
 from mtl_tf.training.trainer import Trainer, choose_shards
 
 SETTINGS_FILE = "pretraining.json"

@@ -16,9 +16,9 @@ from mtl_tf.runs import systems
 from mtl_tf.runs.data import run_data
 from mtl_tf.runs.directory import seals
 from mtl_tf.runs.directory.run_directory import RunDirectory, no_weights
-from mtl_tf.training import freezing
-from mtl_tf.training.freezing import is_head, path_of
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
+from mtl_tf.training.optimizers import freezing
+from mtl_tf.training.optimizers.freezing import is_head, path_of
 
 
 @dataclasses.dataclass(frozen=True)

@@ -39,11 +39,11 @@ from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.training.callbacks import Callback
-from mtl_tf.training.learning_rates import WarmupThen
-from mtl_tf.training.optimizers import make_optimizer
-from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.distribution.strategies import make_strategy
+from mtl_tf.training.distribution.workers import Workers
+from mtl_tf.training.optimizers.learning_rates import WarmupThen
+from mtl_tf.training.optimizers.optimizers import make_optimizer
 from mtl_tf.training.summaries import TensorBoard
-from mtl_tf.training.workers import Workers
 
 Beside = Callable[[run_data.RunData, list[dict[str, Any]], int], None]
 
@@ -87,7 +87,7 @@ def train(
         model_dir: the run directory.
         data_dir: the directory of prepared datasets.
         manual_dir: the directory of the corpora's own files.
-        strategy: see `mtl_tf.training.strategies`.
+        strategy: see `mtl_tf.training.distribution.strategies`.
         clean: the clean parts of the config's group, for callers with many
             runs: reading the group takes longer than scoring a run.
         beside: adds baseline scores to the scores of splits, such as

@@ -13,12 +13,12 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.errors import Diverged, Interrupted, mistakes_as_raised
-from mtl_tf.training.averaging import averaged
-from mtl_tf.training.checkpoints import Checkpoints
-from mtl_tf.training.last_weights import LastWeights
+from mtl_tf.training.checkpoints.checkpoints import Checkpoints
+from mtl_tf.training.checkpoints.last_weights import LastWeights
+from mtl_tf.training.optimizers.averaging import averaged
+from mtl_tf.training.optimizers.skipped_steps import SkippedSteps
 from mtl_tf.training.progress import Progress
 from mtl_tf.training.signals import StopRequest, stop_requests
-from mtl_tf.training.skipped_steps import SkippedSteps
 from mtl_tf.training.trainer import Report, Trainer
 
 

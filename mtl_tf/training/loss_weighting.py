@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from mtl_tf.core import checks, own_functions
 from mtl_tf.core.names import look_up
-from mtl_tf.training import own_loss_weighting, precision
+from mtl_tf.training import precision
+from mtl_tf.training.balancing import own_loss_weighting
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

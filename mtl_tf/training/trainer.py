@@ -8,14 +8,16 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random
-from mtl_tf.training.accumulating import accumulated, split_rows
-from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.training.balancing.group_gradients import GroupedGradients
+from mtl_tf.training.balancing.stacked_gradients import added
+from mtl_tf.training.distribution.workers import Workers
 from mtl_tf.training.losses import (
     auxiliary_loss,
     group_losses,
     recording,
     weighted,
 )
+from mtl_tf.training.optimizers.accumulating import accumulated, split_rows
 from mtl_tf.training.pieces import (
     SEED_STEP,
     Batch,
@@ -23,8 +25,6 @@ from mtl_tf.training.pieces import (
     joined,
     pieces_of,
 )
-from mtl_tf.training.stacked_gradients import added
-from mtl_tf.training.workers import Workers
 
 
 class Report(NamedTuple):

@@ -13,8 +13,8 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.pretraining import language_modelling, text_training
 from mtl_tf.runs import training_run
 from mtl_tf.text.learning import TokenStore
-from mtl_tf.training import freezing
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
+from mtl_tf.training.optimizers import freezing
 from tests.launch import helpers
 from tests.system import corpus
 from tests.training.killing import run_killed

@@ -143,7 +143,7 @@ def test_virtual_devices_are_replicas():
         "common_flags.define_strategy(values)\n"
         "values(['x', '--virtual_cpus=3', '--strategy=mirrored'])\n"
         "common_flags.divide_cpu(values)\n"
-        "from mtl_tf.training import strategies\n"
+        "from mtl_tf.training.distribution import strategies\n"
         "made = strategies.make_strategy('mirrored')\n"
         "print(made.num_replicas_in_sync)\n"
     )

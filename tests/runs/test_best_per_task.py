@@ -9,7 +9,7 @@ import mtl_tf
 from mtl_tf.config_fields import fields, validation
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs.stages import stage_runner
-from mtl_tf.training import strategies
+from mtl_tf.training.distribution import strategies
 from tests.runs.helpers import metrics, train, train_killed, weights
 from tests.system import corpus
 

@@ -10,7 +10,7 @@ import mtl_tf
 from mtl_tf.prediction import calibrating
 from mtl_tf.runs import training_run
 from mtl_tf.runs.stages import model_to_train
-from mtl_tf.training import strategies
+from mtl_tf.training.distribution import strategies
 from tests.runs.helpers import assert_same_weights, train_killed, weights
 from tests.system import corpus
 

@@ -5,7 +5,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
-from mtl_tf.training import freezing
+from mtl_tf.training.optimizers import freezing
 from tests.system import corpus
 
 

@@ -20,7 +20,7 @@ from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import WhitespaceTokenizer
 from mtl_tf.text.translation import TranslationText
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
-from mtl_tf.training import freezing
+from mtl_tf.training.optimizers import freezing
 from tests.runs.helpers import weights
 from tests.system import corpus
 

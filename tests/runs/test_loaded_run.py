@@ -10,7 +10,7 @@ import tensorflow as tf
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.runs import fitting
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
 from tests import traces
 
 

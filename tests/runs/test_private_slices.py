@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.runs import training_run
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
 from tests.system import corpus
 
 OWN = {"mirror": 2, "plain": 4}

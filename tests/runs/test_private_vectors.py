@@ -8,7 +8,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import DataError
 from mtl_tf.runs import training_run
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
 from tests.system import corpus
 
 WORDS = ["yes", "no", "the", "unused"]

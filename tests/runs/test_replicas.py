@@ -6,7 +6,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
-from mtl_tf.training import stage_optimizer, strategies
+from mtl_tf.training.distribution import strategies
+from mtl_tf.training.optimizers import stage_optimizer
 from mtl_tf.training.trainer import Trainer
 from tests.runs.helpers import metrics, weights
 from tests.runs.worker_processes import assert_as_one_device

@@ -11,7 +11,7 @@ from mtl_tf.runs.directory.run_directory import (
     no_weights,
 )
 from mtl_tf.runs.loaded.loading import load
-from mtl_tf.training import learning_rates
+from mtl_tf.training.optimizers import learning_rates
 from tests.core import strict
 
 CONFIG = json.loads(json.dumps(fields.defaults()))

@@ -116,7 +116,7 @@ def test_two_runs_in_one_directory_are_refused(tmp_path, toy_files):
 
 @pytest.mark.slow
 def test_mirrored_learns_the_same_tasks(tmp_path, toy_files, two_replicas):
-    from mtl_tf.training import strategies
+    from mtl_tf.training.distribution import strategies
 
     strategies.STRATEGIES["shared"] = lambda: two_replicas
     try:

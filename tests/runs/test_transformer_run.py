@@ -78,7 +78,7 @@ def test_float16_trains_and_scales_its_loss(small_files, tmp_path):
 
 
 def test_float16_on_replicas_is_refused(two_replicas):
-    from mtl_tf.training.stage_optimizer import loss_scaled
+    from mtl_tf.training.optimizers.stage_optimizer import loss_scaled
 
     with two_replicas.scope():
         with pytest.raises(ConfigError, match="on one replica, not on 2"):

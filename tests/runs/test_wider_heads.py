@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.runs import initializing
-from mtl_tf.training import freezing
+from mtl_tf.training.optimizers import freezing
 
 WORDS = {"embedding/": ["a", "b", "c", "d"]}
 WIDE = {"mails": ["ham", "spam", "odd"], "books": list("abcde")}

@@ -165,7 +165,7 @@ def said_by(folder: str) -> dict:
 
 def weights_of(folder: str) -> dict[str, np.ndarray]:
     """The best weights of a run, by path."""
-    from mtl_tf.training.saved_weights import BestWeights
+    from mtl_tf.training.checkpoints.saved_weights import BestWeights
 
     return BestWeights.read(f"{folder}/best")[1]
 

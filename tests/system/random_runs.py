@@ -7,7 +7,7 @@ import numpy as np
 from mtl_tf.runs import building
 from mtl_tf.runs.data import run_data
 from mtl_tf.runs.directory.run_directory import RunDirectory
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
 
 
 def written(folder, name, text):

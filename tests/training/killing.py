@@ -9,7 +9,7 @@ _CHILD = """
 import json, os, sys
 import tensorflow as tf
 from mtl_tf.layers.recurrent import recurrence
-from mtl_tf.training import checkpoints
+from mtl_tf.training.checkpoints import checkpoints
 # As in conftest.py: other graphs and sums of other parts have other bits.
 tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 whole_batches = recurrence.options(shards=1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mtl_tf.training.averaging import averaged
+from mtl_tf.training.optimizers.averaging import averaged
 from tests.training import toy
 from tests.training.killing import run_killed
 from tests.training.toy import assert_same, assert_same_best
@@ -28,7 +28,7 @@ def test_the_best_weights_are_averages_of_all_steps(
     tmp_path, monkeypatch, optimizer, decay, large
 ):
     if large:  # as for tables of millions of weights
-        monkeypatch.setattr("mtl_tf.training.averaging._LARGE", 1)
+        monkeypatch.setattr("mtl_tf.training.optimizers.averaging._LARGE", 1)
     stage = toy.Stage(
         tmp_path, average=decay, evaluate_every=1, optimizer=optimizer
     )
@@ -82,7 +82,7 @@ def test_averages_of_several_replicas(
     tmp_path, two_replicas, monkeypatch, large
 ):
     if large:
-        monkeypatch.setattr("mtl_tf.training.averaging._LARGE", 1)
+        monkeypatch.setattr("mtl_tf.training.optimizers.averaging._LARGE", 1)
     stage = toy.Stage(tmp_path, average=0.4, strategy=two_replicas)
     iterator = stage.trainer.iterate(
         lambda replicas, part: toy.dataset(0, replicas, part=part)

@@ -8,8 +8,8 @@ import pytest
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.training import saved_weights
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints import saved_weights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
 
 
 def make_model(value):

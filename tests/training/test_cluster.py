@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.training import cluster
+from mtl_tf.training.distribution import cluster
 
 WORKERS = ["a:2222", "b:2222", "c:2222"]
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.training.saved_weights import BestWeights
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
 from tests.training import toy
 from tests.training.toy import assert_same
 

@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
-from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.training.balancing.gradient_surgery import (
+    pcgrad_weights,
+    projection_order,
+)
+from mtl_tf.training.balancing.group_gradients import GroupedGradients
 from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.pieces import Piece
 from tests.training import toy

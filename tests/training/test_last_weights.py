@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.training.last_weights import LastWeights
+from mtl_tf.training.checkpoints.last_weights import LastWeights
 from tests.training import toy
 from tests.training.killing import run_killed
 from tests.training.toy import assert_same, assert_same_best

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.optimizers.learning_rates import WarmupThen
 
 
 def rates(steps, **options):

@@ -8,7 +8,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, Interrupted, RunError
-from mtl_tf.training.workers import Workers
+from mtl_tf.training.distribution.workers import Workers
 from tests.training import toy
 from tests.training.killing import run_killed
 from tests.training.toy import assert_same

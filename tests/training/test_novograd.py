@@ -6,9 +6,9 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.weight_marks import mark
-from mtl_tf.training import optimizers
-from mtl_tf.training.exact_sparse import VariableOptions
-from mtl_tf.training.stage_optimizer import stage_optimizer
+from mtl_tf.training.optimizers import optimizers
+from mtl_tf.training.optimizers.exact_sparse import VariableOptions
+from mtl_tf.training.optimizers.stage_optimizer import stage_optimizer
 from tests.training.optimizer_fields import training_fields
 
 ROWS, PARTS, RATE = 6, 2, 0.5

@@ -4,8 +4,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.training import optimizers
-from mtl_tf.training.exact_sparse import VariableOptions
+from mtl_tf.training.optimizers import optimizers
+from mtl_tf.training.optimizers.exact_sparse import VariableOptions
 
 STOCK = {
     "sgd": (keras.optimizers.SGD, 0.3, {}),

@@ -6,10 +6,10 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.training import learning_rates
-from mtl_tf.training.exact_sparse import VariableOptions
-from mtl_tf.training.learning_rates import WarmupThen
-from mtl_tf.training.optimizers import make_optimizer
+from mtl_tf.training.optimizers import learning_rates
+from mtl_tf.training.optimizers.exact_sparse import VariableOptions
+from mtl_tf.training.optimizers.learning_rates import WarmupThen
+from mtl_tf.training.optimizers.optimizers import make_optimizer
 from tests.training import toy
 from tests.training.killing import run_killed
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.weight_marks import mark
-from mtl_tf.training.stage_optimizer import stage_optimizer
+from mtl_tf.training.optimizers.stage_optimizer import stage_optimizer
 from tests.training.optimizer_fields import training_fields
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import Diverged
-from mtl_tf.training import skipped_steps
+from mtl_tf.training.optimizers import skipped_steps
 from tests.training import toy
 
 HALF = {"precision": "mixed_float16", "evaluate_every": 4}

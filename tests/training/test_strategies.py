@@ -18,8 +18,8 @@ from mtl_tf.core.errors import (
     LostWorker,
     RunError,
 )
-from mtl_tf.training import strategies
-from mtl_tf.training.workers import Workers
+from mtl_tf.training.distribution import strategies
+from mtl_tf.training.distribution.workers import Workers
 from tests.runs import worker_processes
 
 
@@ -201,7 +201,7 @@ _ALONE = """
 import sys
 import urllib.error
 import urllib.request
-from mtl_tf.training import strategies
+from mtl_tf.training.distribution import strategies
 strategies.START_SECONDS = float(sys.argv[2])
 strategies.make_strategy(sys.argv[1])
 """

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.training import optimizers
-from mtl_tf.training.accumulating import split_rows
 from mtl_tf.training.losses import auxiliary_loss
+from mtl_tf.training.optimizers import optimizers
+from mtl_tf.training.optimizers.accumulating import split_rows
 from mtl_tf.training.pieces import Piece
 from tests.training import toy
 from tests.training.toy import assert_same, run, trained

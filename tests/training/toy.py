@@ -6,12 +6,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.training import optimizers
-from mtl_tf.training.checkpoints import Checkpoints
-from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.training.balancing.group_gradients import GroupedGradients
+from mtl_tf.training.checkpoints.checkpoints import Checkpoints
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.stage_optimizer import loss_scaled
+from mtl_tf.training.optimizers import optimizers
+from mtl_tf.training.optimizers.stage_optimizer import loss_scaled
 from mtl_tf.training.trainer import Trainer
 
 TASKS, WORDS, WIDTH = 2, 12, 4

@@ -13,7 +13,7 @@ from mtl_tf.config_fields import fields
 from mtl_tf.core import digests, files, strict_json
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs.directory import file_shapes, own_files, upgrading
-from mtl_tf.training import learning_rates
+from mtl_tf.training.optimizers import learning_rates
 
 # These fields change no result, so they may change at any time.
 _WITHOUT_EFFECT = ("pipeline.storage", "pipeline.service")

@@ -7,7 +7,7 @@ from absl import logging
 
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs.directory.run_directory import RunDirectory, no_weights
-from mtl_tf.training.saved_weights import BestWeights, LastState
+from mtl_tf.training.checkpoints.saved_weights import BestWeights, LastState
 
 BEST, LAST = "best", "last"
 CHOICES = (BEST, LAST)

@@ -17,8 +17,8 @@ from mtl_tf.runs.data import run_data
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.system import shared_dimension
 from mtl_tf.text.vectors import load_vectors
-from mtl_tf.training import freezing
-from mtl_tf.training.workers import Workers
+from mtl_tf.training.distribution.workers import Workers
+from mtl_tf.training.optimizers import freezing
 
 # Of the texts in which n-grams are counted. All texts of a batch are as long
 # as its longest.

@@ -12,8 +12,8 @@ from mtl_tf.pipelines import mixing
 from mtl_tf.runs.stages.stage_plan import Stage
 from mtl_tf.tasks.task import Task
 from mtl_tf.training import loss_weighting, precision
-from mtl_tf.training.gradient_surgery import SURGERIES
-from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.training.balancing.gradient_surgery import SURGERIES
+from mtl_tf.training.balancing.group_gradients import GroupedGradients
 
 
 def weighting_of(

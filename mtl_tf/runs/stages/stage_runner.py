@@ -28,14 +28,15 @@ from mtl_tf.runs.stages import stage_gradients
 from mtl_tf.runs.stages.recording import Recorder
 from mtl_tf.runs.stages.stage_batches import StageBatches
 from mtl_tf.runs.stages.stage_plan import Stage
-from mtl_tf.training import freezing, precision
+from mtl_tf.training import precision
 from mtl_tf.training.callbacks import Callback
-from mtl_tf.training.checkpoints import Checkpoints
+from mtl_tf.training.checkpoints.checkpoints import Checkpoints
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
+from mtl_tf.training.distribution.workers import Workers
 from mtl_tf.training.loop import Loop, LoopOptions
-from mtl_tf.training.saved_weights import BestWeights
-from mtl_tf.training.stage_optimizer import stage_optimizer
+from mtl_tf.training.optimizers import freezing
+from mtl_tf.training.optimizers.stage_optimizer import stage_optimizer
 from mtl_tf.training.trainer import Trainer, choose_shards
-from mtl_tf.training.workers import Workers
 
 
 class StageRunner:

@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.weight_marks import marks_of
-from mtl_tf.training.exact_sparse import VariableOptions
-from mtl_tf.training.learning_rates import WarmupThen
-from mtl_tf.training.novograd import DEFAULT_RATE
-from mtl_tf.training.optimizers import make_optimizer
+from mtl_tf.training.optimizers.exact_sparse import VariableOptions
+from mtl_tf.training.optimizers.learning_rates import WarmupThen
+from mtl_tf.training.optimizers.novograd import DEFAULT_RATE
+from mtl_tf.training.optimizers.optimizers import make_optimizer
 from mtl_tf.training.precision import FLOAT16
 
 _NOVOGRAD = "novograd"

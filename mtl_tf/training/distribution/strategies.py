@@ -14,7 +14,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
-from mtl_tf.training import cluster
+from mtl_tf.training.distribution import cluster
 
 #: Seconds that workers wait for each other, or for a TPU, at the start.
 START_SECONDS = 600.0

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from mtl_tf.training.exact_sparse import ExactSparseMixin
+from mtl_tf.training.optimizers.exact_sparse import ExactSparseMixin
 
 
 class _RowsPutBack(ExactSparseMixin):

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from mtl_tf.training.exact_sparse import ExactSparseMixin, moved
+from mtl_tf.training.optimizers.exact_sparse import ExactSparseMixin, moved
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import RunError
-from mtl_tf.training.averaging import replaced
+from mtl_tf.training.optimizers.averaging import replaced
 
 _FILE = re.compile(r"weights-(\d+)\.npz")
 # A run may return to the state before its newest one, whose evaluation is one

@@ -18,9 +18,9 @@ from types import MappingProxyType
 import keras
 import tensorflow as tf
 
-from mtl_tf.training.averaging import move_averages
-from mtl_tf.training.novograd import NovoGrad
-from mtl_tf.training.sparse_gradients import (
+from mtl_tf.training.optimizers.averaging import move_averages
+from mtl_tf.training.optimizers.novograd import NovoGrad
+from mtl_tf.training.optimizers.sparse_gradients import (
     clip_by_global_norm,
     sum_repeats,
     whole_slices,

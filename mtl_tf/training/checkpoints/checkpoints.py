@@ -10,7 +10,7 @@ from absl import logging
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import Diverged, RunError
-from mtl_tf.training.saved_weights import (
+from mtl_tf.training.checkpoints.saved_weights import (
     DAMAGED,
     BestWeights,
     by_path,

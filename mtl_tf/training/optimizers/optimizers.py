@@ -9,9 +9,9 @@ import tensorflow as tf
 from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
-from mtl_tf.training.adam import Adam, AdamW
-from mtl_tf.training.any_optimizer import of_class
-from mtl_tf.training.exact_sparse import ExactSparseMixin, moved
+from mtl_tf.training.optimizers.adam import Adam, AdamW
+from mtl_tf.training.optimizers.any_optimizer import of_class
+from mtl_tf.training.optimizers.exact_sparse import ExactSparseMixin, moved
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

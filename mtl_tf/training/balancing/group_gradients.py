@@ -23,8 +23,12 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random, replicas
-from mtl_tf.training import stacked_gradients
-from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
+from mtl_tf.training.balancing import stacked_gradients
+from mtl_tf.training.balancing.gradient_surgery import (
+    pcgrad_weights,
+    projection_order,
+)
+from mtl_tf.training.balancing.stacked_gradients import Stacked, added, products
 from mtl_tf.training.losses import (
     auxiliary_loss,
     group_losses,
@@ -32,7 +36,6 @@ from mtl_tf.training.losses import (
     weighted,
 )
 from mtl_tf.training.pieces import SEED_STEP, Piece, joined
-from mtl_tf.training.stacked_gradients import Stacked, added, products
 
 
 class GroupedGradients:

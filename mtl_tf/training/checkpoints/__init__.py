@@ -1,0 +1,1 @@
+"""States and weights on disk."""

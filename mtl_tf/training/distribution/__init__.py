@@ -1,0 +1,1 @@
+"""Devices, replicas and workers."""

@@ -8,7 +8,7 @@ from absl import flags, logging
 
 from mtl_tf.core import terminal
 from mtl_tf.core.directories import Directories
-from mtl_tf.core.errors import ConfigError, MissingData
+from mtl_tf.core.errors import ConfigError, MissingData, MtlError
 from mtl_tf.programs import common_flags, runner
 
 # Of the words of corpora that are tokenised hardly any has a comma.
@@ -105,6 +105,8 @@ def _show_tasks(values: flags.FlagValues) -> None:
             f"{', '.join(raw)}. The tokenizer whitespace is for texts that are "
             f"already tokenised. For raw texts use {_REGEX}"
         )
+    if refused := _refused(config, tasks):
+        warnings.append(f"a training refuses this config: {refused}")
     previews = []
     if values.show:
         from mtl_tf.runs.data import task_preview
@@ -117,6 +119,17 @@ def _show_tasks(values: flags.FlagValues) -> None:
     _print(("task", *_HEAD), rows, warnings)
     if previews:
         _print_previews(previews)
+
+
+def _refused(config: Mapping[str, Any], tasks: Sequence[Any]) -> str:
+    """Why no training takes the tasks (each a `Task`) together; may be ""."""
+    from mtl_tf.runs import training_run
+
+    try:
+        training_run.check_options(config, tasks)
+    except MtlError as error:
+        return str(error)
+    return ""
 
 
 def _splits_at_spaces(config: Mapping[str, Any]) -> bool:

@@ -55,6 +55,8 @@ def compare(
             the split is not what folds divide.
     """
     found = [systems_of(first), systems_of(second)]
+    if os.path.realpath(first) == os.path.realpath(second):
+        logging.warning("%s is compared with itself.", first)
     if split != "test" and any(len(s) > 1 for side in found for s in side):
         raise ConfigError(
             f"the folds of a cross-validation divide the examples of the split "

@@ -15,6 +15,9 @@ from mtl_tf.core.errors import ConfigError
 
 Settings = dict[str, Any]
 
+# The semicolons that are in no quotes.
+_BETWEEN_FIELDS = re.compile(r""";(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""")
+
 # How a trained model writes texts. Checkpoints and settings are chosen with
 # greedy search: see `System.quick_decoding`.
 _SEARCHES = ("evaluation.decoding", "evaluation.answering")
@@ -61,7 +64,7 @@ def parse(text: str) -> dict[str, list]:
         ConfigError: a part has no field or no values, or names a field twice.
     """
     grid: dict[str, list] = {}
-    for part in filter(None, (part.strip() for part in text.split(";"))):
+    for part in filter(None, map(str.strip, _BETWEEN_FIELDS.split(text))):
         field, equals, values = part.partition("=")
         field = field.strip().removeprefix("config.")
         if not equals or not field or not values.strip():

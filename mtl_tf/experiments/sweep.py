@@ -33,6 +33,7 @@ from mtl_tf.tasks.task import Task
 from mtl_tf.training.distribution import strategies
 
 _FAILED = "failed.json"
+_TASKS = "tasks"
 
 
 def sweep(
@@ -83,6 +84,12 @@ def sweep(
     fields = config["sweep"]
     grid = parse(fields["grid"])
     todo = cells(config, grid, fields["folds"], fields["seeds"])
+    if _TASKS in grid:
+        logging.warning(
+            "The grid changes %s: the mean of each setting is over its own "
+            "tasks. That one is above another one may be due to easier tasks.",
+            _TASKS,
+        )
     if validate:
         todo = [
             dataclasses.replace(cell, config=validate(cell.config))
@@ -92,14 +99,16 @@ def sweep(
     run = RunDirectory(model_dir)
     _check_used(todo, config, overridden, run)
     _check_options(todo, run, directories)
+    if run.has("config.json"):
+        raise RunError(
+            f"{model_dir} holds a run: name another --model_dir for the sweep"
+        )
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}
         run.check_or_write("sweep_config.json", base, "the config")
         _check_none_is_lost(run, todo)
         clean = None
-        if not fields["folds"] and not {"tasks", "evaluation.group"} & set(
-            grid
-        ):
+        if not fields["folds"] and not {_TASKS, "evaluation.group"} & set(grid):
             clean = CleanParts.of_config(config, *directories)
         worker = _Worker(run, todo, directories, strategy, clean, retry)
         return worker.work(config["name"])

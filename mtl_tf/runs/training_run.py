@@ -148,6 +148,8 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     for system in used:
         system.check(config)
         system.check_files(config)
+        names = [t.name for t in tasks if systems.of_type(t.type) is system]
+        system.check_group(names, names)
     if source := config["training"]["initialize_from"]:
         initializing.check_source(source)
     optimizer = config["training"]["optimizer"]

@@ -265,9 +265,9 @@ class Loop:
         raise Diverged(
             f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
             f"is not finite at step {step}: lower "
-            "training.optimizer.learning_rate or set training.clip_norm"
-            f"{self.skipped.advice}, in another --model_dir; the "
-            f"last good checkpoint is {self.checkpoints.last_good}"
+            "training.optimizer.learning_rate, set or lower training.clip_norm"
+            f"{self.skipped.advice}, in another --model_dir; "
+            f"{self.checkpoints.told_last_good}"
         )
 
     def _evaluation_due(self, step: int) -> bool:

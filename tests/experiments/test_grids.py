@@ -27,6 +27,10 @@ def test_values_are_literals_or_names():
     assert grids.parse("m={'n': {'x': [1, 2]}, 'y': 3},u") == {
         "m": [{"n": {"x": [1, 2]}, "y": 3}, "u"]
     }
+    assert grids.parse("""a='x;y',";";b='"',"'" """) == {
+        "a": ["x;y", ";"],
+        "b": ['"', "'"],
+    }
     assert grids.parse("  ") == {}
     assert grids.parse("a=1,True") == {"a": [1, True]}
 

@@ -1,5 +1,6 @@
 """Sweeps with a stand-in for training, and one that really trains."""
 
+import contextlib
 import json
 import os
 
@@ -11,10 +12,12 @@ from mtl_tf.core.errors import (
     DataError,
     Diverged,
     Interrupted,
+    MtlError,
     RunError,
 )
 from mtl_tf.experiments import sweep
 from mtl_tf.runs import training_run
+from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.system import corpus
 
 RATES = "training.optimizer.learning_rate"
@@ -205,6 +208,26 @@ def test_another_config_is_refused(tmp_path, training):
     other["training"]["l2"] = 0.5
     with pytest.raises(RunError, match="config changed .* training.l2"):
         sweep.sweep(other, str(tmp_path))
+
+
+def test_a_sweep_and_a_run_have_folders_of_their_own(tmp_path, training):
+    run = RunDirectory(str(tmp_path / "run"))
+    run.claim(config())
+    with pytest.raises(RunError, match="run holds a run: name another"):
+        sweep.sweep(config(), run.path)
+    sweep.sweep(config(), str(tmp_path / "sweep"))
+    with pytest.raises(RunError, match="sweep holds a sweep: name another"):
+        RunDirectory(str(tmp_path / "sweep")).claim(config())
+    assert not (tmp_path / "sweep/config.json").exists()
+
+
+def test_settings_of_other_tasks_are_told(tmp_path, training, caplog):
+    sweep.sweep(config(f"{RATES}=0.1,0.2"), str(tmp_path / "rates"))
+    assert "The grid changes tasks" not in caplog.text
+    found = config("tasks=('books',),()", seeds=1)
+    with contextlib.suppress(MtlError):
+        sweep.sweep(found, str(tmp_path / "tasks"))
+    assert "The grid changes tasks: the mean of each" in caplog.text
 
 
 ALPHA, LOSSES = "training.gradnorm.alpha=3.0", "training.loss_weighting"

@@ -70,6 +70,13 @@ def test_two_runs(tmp_path, capsys):
     assert list(found["tasks"]) == ["b"] and found["mean"]["gain"] < -20
 
 
+def test_a_run_beside_itself_is_told(tmp_path, capsys, caplog):
+    one = make_run(tmp_path / "one", 0.6)
+    run([one, f"{one}/", "--output=-", "--draws=5"])
+    assert json.loads(capsys.readouterr().out)["mean"]["gain"] == 0
+    assert f"{one} is compared with itself" in caplog.text
+
+
 def test_from_python(tmp_path):
     one = make_run(tmp_path / "one", 0.6)
     other = make_run(tmp_path / "two", 0.9, seed=1)

@@ -191,6 +191,40 @@ def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
     assert "prepared in" not in out
 
 
+TWO_SOURCES = """
+from mtl_tf.configs import multi30k
+
+
+def get_config():
+    config = multi30k.get_config()
+    config.tasks = tuple(
+        {"name": pair, "type": "translation",
+         "files": {"train": "PATH", "validation": "PATH"},
+         "columns": {"source": "x", "target": "y"}}
+        for pair in PAIRS
+    )
+    return config
+"""
+
+
+@pytest.mark.parametrize(
+    ("pairs", "is_refused"),
+    [(("en-de", "fr-de"), True), (("en-de", "en-fr"), False)],
+)
+def test_tasks_that_do_not_go_together_are_told(
+    capsys, tmp_path, pairs, is_refused
+):
+    path = tmp_path / "pairs.csv"
+    path.write_text("x,y\na b,c d\ne f,g h\n")
+    text = TWO_SOURCES.replace("PATH", str(path))
+    config = tmp_path / "own.py"
+    config.write_text(text.replace("PAIRS", repr(pairs)))
+    status, out, err = run(capsys, f"--config={config}")
+    assert not status, err
+    message = "a training refuses this config: all translation tasks of a run"
+    assert (message in out) == is_refused
+
+
 SHOWN_CONFIG = """
 import pathlib
 

@@ -255,6 +255,14 @@ def test_wrong_teachers(tmp_path, entries, teacher):
     wrong = tmp_path / "wrong.json"
     wrong.write_text('{"members": 3}')
     check(RunError, "what launch.ensemble --output", student(entries, wrong))
+    member = {"directory": teacher, "weight": 1, "state": "of before"}
+    wrong.write_text(json.dumps({"members": [member]}))
+    match = f"{teacher} has been trained or calibrated since {wrong} was"
+    check(RunError, match, student(entries, wrong))
+    member["directory"] = str(tmp_path / "gone")
+    wrong.write_text(json.dumps({"members": [member]}))
+    match = "training.teachers: .*wrong.json: its member .*gone is not there"
+    check(ConfigError, match, student(entries, wrong))
     other = [{**entries[0], "name": "other"}]
     match = r"of no task of this run \(other\) .* know the probabilities"
     check(ConfigError, match, student(other, teacher))

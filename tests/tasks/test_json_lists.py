@@ -109,6 +109,13 @@ def test_places_are_elements(tmp_path, caplog):
     path.write_text(json.dumps(rows))
     resolved(path, "question_answering").size("train")
     assert "1 element without a question (first: element 2)" in caplog.text
+    rows = [{"context": "a", "question": "b"} for _ in range(3)]
+    for row, answer in zip(rows, ["['c', \"d\"]", ["e", "f"], "[g]"]):
+        row["answer"] = answer
+    path.write_text(json.dumps(rows))
+    resolved(path, "question_answering").size("train")
+    assert "1 element whose answer is the text of a list" in caplog.text
+    assert "in a .jsonl file (first: element 1)" in caplog.text
 
 
 def test_tags_that_are_unknown(tmp_path):

@@ -366,7 +366,7 @@ def test_weights_not_finite_before_the_first_state_are_named(tmp_path):
     stage = toy.Stage(tmp_path)
     stage.checkpoints.restore()
     stage.model.table.assign(np.full((toy.WORDS, toy.WIDTH), np.inf))
-    with pytest.raises(RunError, match="checkpoint is none: it had not come"):
+    with pytest.raises(RunError, match="it has no checkpoint yet"):
         stage.checkpoints.save()
 
 

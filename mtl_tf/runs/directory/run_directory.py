@@ -139,10 +139,14 @@ class RunDirectory:
 
         Raises:
             ConfigError: the config has a field name of an older version.
-            RunError: the directory holds a run with another config.
+            RunError: the directory holds a run with another config, or a sweep.
         """
         for name in flatten(config):
             fields.check_renamed(name)
+        if self.has("sweep_config.json"):
+            raise RunError(
+                f"{self.path} holds a sweep: name another --model_dir for a run"
+            )
         files.make_directory(self.path)
         config = _plain(config)
         is_new = not self.has("config.json")

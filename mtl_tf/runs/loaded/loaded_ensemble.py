@@ -205,7 +205,7 @@ def load(path: str) -> LoadedEnsemble:
             f"{path} does not say what was fitted for the mean: an older "
             "version wrote it. Write it again with launch.ensemble --output"
         )
-    _check_unchanged(results["members"], path)
+    check_unchanged(results["members"], path)
     loaded: dict[str, Run] = {}
     tasks, members = [], {}
     for name in results["tasks"]:
@@ -220,8 +220,16 @@ def load(path: str) -> LoadedEnsemble:
     return LoadedEnsemble(path, results, tasks, members)
 
 
-def _check_unchanged(members: Sequence[Mapping[str, Any]], path: str) -> None:
-    """Refuses a member whose scores and thresholds are not those it had."""
+def check_unchanged(members: Sequence[Mapping[str, Any]], path: str) -> None:
+    """Refuses a member whose scores and thresholds are not those it had.
+
+    Args:
+        members: those of an ensemble's file.
+        path: the file's path.
+
+    Raises:
+        RunError: there is such a member.
+    """
     for member in members:
         # A member of weight 0 does not count, and may be gone.
         directory = member["directory"]

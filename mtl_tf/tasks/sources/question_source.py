@@ -4,6 +4,7 @@ import contextlib
 import functools
 import itertools
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,6 +39,8 @@ INPUTS, ANSWER = ("context", "question"), "answer"
 #: What is scored against: all right answers, and what metrics need besides.
 SCORED = ("answers", "scoring")
 _NOTHING = "{}"
+#: The text of a list of strings, as tables that hold lists are written to csv.
+_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 _QUESTION = "question"
 
 
@@ -87,7 +90,7 @@ class QuestionFileSource(StreamedSource):
     def _check(self, split: str, path: str) -> int:
         lines = LineTallies()
         unread = _unread(path, self._layouts[split], self._question)
-        unanswered, unasked = Tally(), Tally()
+        unanswered, unasked, listed = Tally(), Tally(), Tally()
         count = 0
         for example in self._read(split, path, lines.odd):
             count += 1
@@ -95,6 +98,8 @@ class QuestionFileSource(StreamedSource):
                 unanswered.add(example.line)
             if not example.question.strip():
                 unasked.add(example.line)
+            if _LIST.fullmatch(example.answers[0]):
+                listed.add(example.line)
             if example.asks_otherwise:
                 unread.add(example.line)
         unit = _unit(path, self._layouts[split])
@@ -103,6 +108,12 @@ class QuestionFileSource(StreamedSource):
             *lines.oddities(),
             (unanswered, "without an answer"),
             (unasked, "without a question"),
+            (
+                listed,
+                "whose answer is the text of a list, brackets and quotes "
+                "included: several right answers are a JSON list in a .jsonl "
+                "file",
+            ),
             (
                 unread,
                 "with a question that is not read: `question` of the entry is "

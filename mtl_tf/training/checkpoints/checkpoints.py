@@ -132,9 +132,11 @@ class Checkpoints:
             )
 
     @property
-    def last_good(self) -> str:
-        """The last state on disk, for messages of diverged runs."""
-        return self.manager.latest_checkpoint or "none: it had not come so far"
+    def told_last_good(self) -> str:
+        """Where the last state on disk is, for messages of diverged runs."""
+        if path := self.manager.latest_checkpoint:
+            return f"the last good checkpoint is {path}"
+        return "it has no checkpoint yet"
 
     def save(self) -> None:
         """Saves the state, unless a weight is not finite.
@@ -153,8 +155,7 @@ class Checkpoints:
             if value.dtype.is_floating and not _is_finite(value):
                 raise Diverged(
                     f"the weight {variable.path} is not finite after step "
-                    f"{int(self.step.numpy())}; the last good checkpoint is "
-                    f"{self.last_good}"
+                    f"{int(self.step.numpy())}; {self.told_last_good}"
                 )
 
 

@@ -16,13 +16,13 @@ from mtl_tf.core import own_functions
 from mtl_tf.core.names import look_up
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
-_OPTIMIZERS = "training/optimizers.py"
+_OPTIMIZERS = "training/optimizers/optimizers.py"
 # Field -> module, the dict whose keys are the names, and what they name.
 _LISTS = {
     "model.scheme.name": ("models/registry.py", "SCHEMES", "scheme"),
     "training.optimizer.name": (_OPTIMIZERS, "OPTIMIZERS", "optimizer"),
     "training.optimizer.schedule": (
-        "training/learning_rates.py",
+        "training/optimizers/learning_rates.py",
         "SCHEDULES",
         "learning-rate schedule",
     ),

@@ -189,6 +189,7 @@ def test_it_starts_near_an_lstm():
     assert modulation.shape == (20, 12 * 40)
 
 
+@pytest.mark.extended
 def test_as_a_layer():
     d, h, m, z = FEATURES, 3, 2, 5
     x, mask = make_data(2)
@@ -220,6 +221,7 @@ def test_only_stacked_weights_are_private():
         assert {marks_of(w).is_private for w in layer.weights} == {bool(tasks)}
 
 
+@pytest.mark.extended
 def test_states_are_float32_under_a_mixed_policy():
     x, mask = make_data(1)
     cotangents = np.ones([1, 4, H], "float32"), 1.0

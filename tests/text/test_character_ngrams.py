@@ -91,7 +91,7 @@ def assert_ids(found, expected, most):
         assert row == ids + [0] * (most - len(ids))
 
 
-@pytest.mark.by_default("48-False", "5-False", "5-True")
+@pytest.mark.by_default("48-False", "5-True")
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("most", [48, 5])
 def test_hashed_ngrams(in_graph, most):
@@ -106,6 +106,7 @@ def test_hashed_ngrams(in_graph, most):
     assert len(ngrams) == 50_001 and ngrams.tables == []
 
 
+@pytest.mark.by_default("48-False", "5-True")
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("most", [48, 5])
 def test_known_ngrams(in_graph, most):

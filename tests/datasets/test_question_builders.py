@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 
+import pytest
 import tensorflow_datasets as tfds
 
 from mtl_tf.datasets import building

@@ -137,6 +137,7 @@ def test_padding_changes_nothing():
     check_padding(made(reverse=True))
 
 
+@pytest.mark.extended
 def test_rows_and_batches_without_tokens():
     layer = made(tasks=3)
     cotangents = np.ones([1, 4, H], "float32"), 1.0
@@ -149,6 +150,7 @@ def test_rows_and_batches_without_tokens():
         assert not any(np.any(g) for g in gradients)
 
 
+@pytest.mark.extended
 def test_one_trace_serves_all_lengths_tasks_and_batches():
     layer = made()
     traces = []

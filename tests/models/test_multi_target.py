@@ -154,6 +154,7 @@ def test_given_translations_have_the_likelihood_of_the_paper(model, key):
     assert np.all(other < 0)
 
 
+@pytest.mark.extended
 def test_likelihoods_do_not_depend_on_company_and_padding(model):
     wide = [[0, 0], [0, 3]]
     together = model.log_likelihoods(
@@ -169,6 +170,7 @@ def test_likelihoods_do_not_depend_on_company_and_padding(model):
         model.log_likelihoods(TOKENS, TARGET, key=2)
 
 
+@pytest.mark.extended
 def test_translations_do_not_depend_on_company_and_padding(model):
     options = {"key": 0, "beam": 3, "n_best": 2, "attention": True}
     together = model.translate(np.pad(TOKENS, [[0, 0], [0, 3]]), **options)

@@ -363,6 +363,12 @@ def without(entry):
     return change
 
 
+@pytest.mark.by_default(
+    "*must return 'summary', got only*",
+    "*must return a tensor as*",
+    "*must return a dict of tensors*",
+    "*must return 'diagnostics'*",
+)
 @pytest.mark.parametrize(
     ("change", "message"),
     [

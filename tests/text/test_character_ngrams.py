@@ -161,6 +161,7 @@ def test_distinct_ngrams_of_one_bucket_are_both_kept():
     assert len(names_of("aaaa")) == 9 and set(np.ravel(found)) == {0, 1}
 
 
+@pytest.mark.by_default("words1")
 @pytest.mark.parametrize("words", [[], [""], ["", ""]])
 def test_nothing(words):
     ngrams = CharacterNgrams(buckets=9)

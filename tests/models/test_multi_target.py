@@ -131,6 +131,7 @@ def test_scores_are_the_likelihoods_of_what_is_returned(model, beam, n_best):
     assert (np.diff(found["score"][:2]) <= 0).all()
 
 
+@pytest.mark.by_default("1")
 @pytest.mark.parametrize("key", [0, 1])
 def test_given_translations_have_the_likelihood_of_the_paper(model, key):
     found = model.log_likelihoods(TOKENS, TARGET, key=key).numpy()

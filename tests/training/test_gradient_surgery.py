@@ -182,6 +182,7 @@ def test_losses_of_the_scheme_are_added_whole_and_once():
     np.testing.assert_allclose(flat(got["stack"]), flat(plain["stack"]))
 
 
+@pytest.mark.extended
 def test_groups_drop_different_words():
     seeds = []
 

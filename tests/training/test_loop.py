@@ -112,6 +112,7 @@ def test_time_ends_the_stage_with_an_evaluation(tmp_path, told):
     assert [r["step"] for r in more.records] == [5, 10, 12]
 
 
+@pytest.mark.extended
 def test_time_that_was_over_between_evaluations_leaves_none_out(tmp_path):
     """As several workers may be stopped, who look at it where they score."""
     settings = {"total_steps": 60, "steps_per_call": 1}

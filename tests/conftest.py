@@ -250,19 +250,13 @@ def single_run(tmp_path_factory, small_files):
 
 @pytest.fixture(scope="session")
 def transformer_run(tmp_path_factory, toy_files):
-    """A run of a small L-E Transformer on `toy_files`, in bfloat16.
-
-    It has had two steps: what they make of the weights is asked nowhere.
-    """
+    """A run of a small L-E Transformer on `toy_files`, in bfloat16."""
     from mtl_tf.runs import training_run
     from tests.system import corpus
 
     def make(folder):
         config = corpus.transformer(
-            toy_files,
-            steps=2,
-            evaluate_every=2,
-            mixed_precision="mixed_bfloat16",
+            toy_files, epochs=1, mixed_precision="mixed_bfloat16"
         )
         directory = str(folder / "l_e")
         training_run.train(config, directory)

@@ -19,14 +19,13 @@ NAMED = re.compile(r"`((?:[a-z]\w*\.)+\w+)(?:\(.*?\))?`")
 ALSO_FIELDS = {path.split(".")[0] for path in fields.every()}
 
 
+MODULES = {".".join(module_of(file)): file for file in FILES}
+
+
 @functools.cache
-def modules():
-    """The names at the top of each module, and in its classes."""
-    return {".".join(module_of(file)): names_in(file) for file in FILES}
-
-
-def names_in(file):
-    names = set()
+def names_in(module):
+    """The names at the top of a module, and in its classes."""
+    file, names = MODULES[module], set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
@@ -43,8 +42,8 @@ def is_there(name):
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
         module = ".".join(parts[:length])
-        if module in modules():
-            return set(parts[length : length + 1]) <= modules()[module]
+        if module in MODULES:
+            return set(parts[length : length + 1]) <= names_in(module)
     return name in PROGRAMS
 
 
@@ -58,7 +57,7 @@ def absent(text):
         elif first in ROOMS and first not in ALSO_FIELDS:
             right = is_there(f"mtl_tf.{name}")
         elif re.match("[A-Z]", rest):
-            homes = [m for m in modules() if m.split(".")[-1] == first]
+            homes = [m for m in MODULES if m.split(".")[-1] == first]
             right = not homes or any(is_there(f"{m}.{rest}") for m in homes)
         else:
             right = True

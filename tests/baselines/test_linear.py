@@ -125,6 +125,7 @@ def test_results_have_the_structure_of_a_trained_run(trained):
     assert "| large" in page and "**mean**" in page
 
 
+@pytest.mark.extended
 def test_the_same_seed_gives_the_same_results(entries, trained, tmp_path):
     config = make_config(*entries.values())
     _, a = trained("shared_private")

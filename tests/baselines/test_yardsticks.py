@@ -97,6 +97,7 @@ def test_the_linear_baseline_is_that_of_its_program(tmp_path):
     }
 
 
+@pytest.mark.by_default("mae")
 @pytest.mark.parametrize("metric", ["mae", "pearson"])
 def test_the_linear_baseline_of_numbers(tmp_path, metric):
     """Values are sums over the words: a linear model has them at once."""
@@ -148,6 +149,7 @@ def test_the_linear_baseline_of_several_labels(tmp_path, metric):
     assert scores["linear"] == 100.0 > scores["majority"]
 
 
+@pytest.mark.by_default("roc_auc")
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision"])
 def test_areas_below_curves_are_of_probabilities(tmp_path, metric):
     """Decisions have one threshold alone: the area below it is smaller."""

@@ -33,6 +33,7 @@ def test_the_backbone_has_our_weights_and_our_scores(model):
     assert np.abs(dropped - other(batch)).max() > 1e-3
 
 
+@pytest.mark.extended
 def test_other_weights_are_refused_before_anything_is_timed(monkeypatch):
     class Other(encoder.KerasEncoder):
         def call(self, batch, training=False):

@@ -157,10 +157,10 @@ NUMBERS = sorted(
 )
 
 
-@pytest.mark.parametrize("value", [NAN, float("inf"), -1, -0.5, "x", True])
 @pytest.mark.parametrize("path", NUMBERS)
-def test_no_number_may_be_negative_or_not_finite(path, value):
-    assert path in error(path, value)
+def test_no_number_may_be_negative_or_not_finite(path):
+    for value in (NAN, float("inf"), -1, -0.5, "x", True):
+        assert path in error(path, value)
 
 
 def test_unknown_field_offers_the_nearest():

@@ -47,6 +47,7 @@ class SubjTest(tfds.testing.DatasetBuilderTestCase):
         write(cls.EXAMPLE_DIR, cls.WORDS)
 
 
+@pytest.mark.extended
 class MrTest(SubjTest):
     DATASET_CLASS = Mr
     WORDS = MR

@@ -19,6 +19,7 @@ from tests.datasets.corpora import (
 )
 
 
+@pytest.mark.extended
 class FduMtlTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = Builder
     BUILDER_CONFIG_NAMES_TO_TEST = ["books", "MR"]

@@ -51,6 +51,7 @@ def test_schemas_become_two_examples_each(tmp_path):
     assert os.path.isdir(manual)
 
 
+@pytest.mark.by_default("135-*")
 @pytest.mark.parametrize(("schemas", "left"), [(132, ""), (135, "8 examples")])
 def test_splits_by_position(tmp_path, schemas, left):
     text = "\n".join(map(schema, range(schemas)))

@@ -24,6 +24,7 @@ def pairs(builder, split):
     ]
 
 
+@pytest.mark.extended
 class Multi30kTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = multi30k_dataset_builder.Builder
     BUILDER_CONFIG_NAMES_TO_TEST = ["en-de"]
@@ -37,6 +38,7 @@ class Multi30kTest(tfds.testing.DatasetBuilderTestCase):
         multi30k(cls.EXAMPLE_DIR)
 
 
+@pytest.mark.extended
 class EuroparlTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = europarl_dataset_builder.Builder
     BUILDER_CONFIG_NAMES_TO_TEST = ["fr-en"]

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 
+import pytest
 import tensorflow_datasets as tfds
 
 from mtl_tf.datasets import building
@@ -73,6 +74,7 @@ class QaZreTest(_Case):
     FILES = {"train.0": "is\tWhat is XXX?\tBo\tBo is a cat.\ta cat\n"}
 
 
+@pytest.mark.extended
 class CnnDailymailTest(_Case):
     DATASET_CLASS = cnn_dailymail.Builder
     SPLITS = {"train": 1, "validation": 1, "test": 1}
@@ -89,6 +91,7 @@ class Iwslt2016Test(_Case):
     FILES = {"train.tags.en-de.en": "Yes.\n", "train.tags.en-de.de": "Ja.\n"}
 
 
+@pytest.mark.extended
 class Conll2003Test(_Case):
     DATASET_CLASS = conll2003.Builder
     SPLITS = {"train": 2, "validation": 1, "test": 1}

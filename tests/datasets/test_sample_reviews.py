@@ -18,6 +18,7 @@ from tests.datasets.corpora import rows
 DIGEST = "1bb7f048023f6e625926f066b26d395a8bdf41c3c3e52d2efa4cd978ae781a2d"
 
 
+@pytest.mark.extended
 class SampleReviewsTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = Builder
     BUILDER_CONFIG_NAMES_TO_TEST = ["books"]  # the others differ in words

@@ -46,6 +46,7 @@ def build(tmp_path, config, files=TREES, **replaced: bytes):
     return building.prepare(f"sst/{config}", str(tmp_path / "data"), manual)
 
 
+@pytest.mark.extended
 class SstTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = Builder
     BUILDER_CONFIG_NAMES_TO_TEST = ["sst1"]

@@ -55,6 +55,7 @@ class Conll2000Test(tfds.testing.DatasetBuilderTestCase):
         write(cls.EXAMPLE_DIR, cls.FILES)
 
 
+@pytest.mark.extended
 class Conll2003Test(Conll2000Test):
     DATASET_CLASS = conll2003_dataset_builder.Builder
     BUILDER_CONFIG_NAMES_TO_TEST = ["ner"]
@@ -62,6 +63,7 @@ class Conll2003Test(Conll2000Test):
     FILES = IOB1
 
 
+@pytest.mark.extended
 class UdPosTest(Conll2000Test):
     DATASET_CLASS = ud_pos_dataset_builder.Builder
     BUILDER_CONFIG_NAMES_TO_TEST = ["xpos"]

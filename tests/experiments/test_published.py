@@ -132,6 +132,7 @@ def test_gains_of_multi_target_translation_are_those_printed(table, gains):
     assert poor == [name in cut or name in cut_small for name in names]
 
 
+@pytest.mark.by_default("*/3-*", "*mqan*")
 @pytest.mark.parametrize(("table", "name"), RUN_ROWS)
 def test_every_row_that_is_run_has_a_config(table, name):
     table = TABLES[table]

@@ -8,15 +8,22 @@ import pytest
 import tensorflow as tf
 
 import mtl_tf
-from export import c_loader_process, check, saved_model, served_graph
+from export import (
+    c_loader_process,
+    check,
+    saved_model,
+    served_graph,
+    task_types,
+)
 from launch import ensemble
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
 from mtl_tf.runs import fitting, training_run
 from mtl_tf.runs.directory import seals
 from mtl_tf.runs.loaded import loaded_ensemble
-from tests.export.export_testing import TEXTS, ask_each
-from tests.system import corpus
+from mtl_tf.training.checkpoints.saved_weights import BestWeights
+from tests.export.export_testing import TEXTS
+from tests.system import corpus, random_runs
 
 SIZES = {"train": 60, "validation": 40, "test": 20}
 
@@ -30,19 +37,29 @@ def combine(output, *paths):
 
 @pytest.fixture(scope="module")
 def members(tmp_path_factory):
-    """Three systems: two have another order of labels, or single models."""
+    """Three systems: two have another order of labels, or single models.
+
+    The single models are trained, the other two have random weights.
+    """
     folder = tmp_path_factory.mktemp("members")
     entries = corpus.write(folder, 1, SIZES)
     turned = [{**entry, "labels": ["1", "0"]} for entry in entries]
-    made = {}
-    for seed, (name, given) in enumerate(
-        (("joint", entries), ("turned", turned), ("alone", entries))
-    ):
-        config = corpus.quick(given, best_per_task=name == "joint")
-        config["seed"] = seed
-        config["train_separately"] = name == "alone"
-        training_run.train(config, str(folder / name))
-        made[name] = str(folder / name)
+    made = {name: str(folder / name) for name in ("joint", "turned", "alone")}
+    config = corpus.quick(entries, best_per_task=True)
+    run, _ = random_runs.write_weights(made["joint"], config)
+    model = mtl_tf.load(run.path).model
+    for number, name in enumerate(("plain", "mirror")):
+        for weight in model.trainable_variables:
+            weight.assign((0.5 + number) * weight)
+        best = run.file(f"best_per_task/{name}/best")
+        BestWeights(best, model).save(1, 50.0)
+    other, _ = random_runs.write_weights(made["turned"], corpus.quick(turned))
+    for one in (run, other):
+        # Whose training has come to its end.
+        one.write("results.json", {})
+    config = corpus.quick(entries, steps=1, evaluate_every=1)
+    config["train_separately"] = True
+    training_run.train(config, made["alone"])
     return made
 
 
@@ -91,7 +108,23 @@ def assert_means(answers, means):
             assert answer["scores"][label] == pytest.approx(score, abs=1e-5)
 
 
-def test_the_mean_is_served(members, version):
+MIXED = ["mirror", "nothing", "plain", "mirror", "plain"]
+
+
+@pytest.fixture(scope="module")
+def served(version):
+    """What a single process answers to all that tests ask."""
+    calls = [("plain", TEXTS), ("mirror", TEXTS), ("plain", [])]
+    requests = [
+        {"signature": task, "inputs": {"text": texts}} for task, texts in calls
+    ]
+    inputs = {"text": TEXTS, "task": MIXED}
+    requests.append({"signature": "serving_default", "inputs": inputs})
+    return c_loader_process.run_in_c_loader(version, requests)
+
+
+@pytest.mark.extended
+def test_the_export_is_checked(version):
     rows = check.check(version)
     assert {row["signature"] for row in rows} == {
         "plain",
@@ -99,11 +132,19 @@ def test_the_mean_is_served(members, version):
         "serving_default",
     }
     assert all(row["ok"] for row in rows)
-    calls = [("plain", TEXTS), ("mirror", TEXTS), ("plain", [])]
-    *answers, nothing = ask_each(version, calls)
-    assert not nothing
-    for (task, texts), found in zip(calls, answers):
-        assert_means(found, mean_of(members, task, texts))
+
+
+def test_the_mean_is_served(members, served):
+    assert set(served["signatures"]) == {"plain", "mirror", "serving_default"}
+    row_of = task_types.of("classification").row
+    outputs = [answer["outputs"] for answer in served["answers"]]
+    answers = [
+        [row_of({n: v[row] for n, v in one.items()}) for row in range(5)]
+        for one in outputs[:2]
+    ]
+    assert not any(outputs[2].values())
+    for task, found in zip(("plain", "mirror"), answers):
+        assert_means(found, mean_of(members, task, TEXTS))
     assert len({row["scores"]["0"] for found in answers for row in found}) > 4
 
 
@@ -126,15 +167,10 @@ def test_an_ensemble_predicts_as_its_export_does(members, written, tmp_path):
         loaded.evaluate("test")
 
 
-def test_rows_of_any_task(members, version):
-    tasks = ["mirror", "nothing", "plain", "mirror", "plain"]
-    request = {
-        "signature": "serving_default",
-        "inputs": {"text": TEXTS, "task": tasks},
-    }
-    [found] = c_loader_process.run_in_c_loader(version, [request])["answers"]
+def test_rows_of_any_task(members, served):
+    *_, found = served["answers"]
     scores, classes = (found["outputs"][n] for n in ("scores", "classes"))
-    for row, task in enumerate(tasks):
+    for row, task in enumerate(MIXED):
         if task == "nothing":
             assert found["outputs"]["label"][row] == ""
             assert scores[row] == [0.0, 0.0] and classes[row] == ["", ""]

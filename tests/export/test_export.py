@@ -16,6 +16,7 @@ from export import (
     exported_files,
     latency,
     saved_model,
+    task_types,
     warmup,
 )
 from mtl_tf.core.errors import ConfigError, RunError
@@ -71,16 +72,23 @@ def test_a_text_of_a_shell_that_is_not_utf_8_is_printed(monkeypatch, capsys):
     assert [json.loads(line)["text"] for line in lines] == ["caf\ufffd", "é"]
 
 
-def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
-    tasks = ["mirror", "plain", "no such task", "mirror", ""]
-    request = {
-        "signature": "serving_default",
-        "inputs": {"text": TEXTS, "task": tasks},
-    }
-    result = c_loader_process.run_in_c_loader(version, [request])
-    outputs = result["answers"][0]["outputs"]
-    assert result["imported"] == []
-    for row, (text, task) in enumerate(zip(TEXTS, tasks)):
+MIXED = ["mirror", "plain", "no such task", "mirror", ""]
+
+
+@pytest.fixture(scope="module")
+def served(version):
+    """What a single process answers to all that tests ask."""
+    inputs = {"text": TEXTS, "task": MIXED}
+    requests = [{"signature": "serving_default", "inputs": inputs}]
+    for texts in [TEXTS, *([text] for text in TEXTS)]:
+        requests.append({"signature": "plain", "inputs": {"text": texts}})
+    return c_loader_process.run_in_c_loader(version, requests)
+
+
+def test_mixed_tasks_in_one_call_and_unknown_ones(run, served):
+    outputs = served["answers"][0]["outputs"]
+    assert served["imported"] == []
+    for row, (text, task) in enumerate(zip(TEXTS, MIXED)):
         if task in ("plain", "mirror"):
             (expected,) = run.predict(task, [text])
             assert outputs["label"][row] == expected["label"]
@@ -104,9 +112,16 @@ def test_texts_without_tasks_are_refused(version, tasks):
         c_loader_process.run_in_c_loader(version, [request])
 
 
-def test_no_company_changes_a_score(version):
-    calls = [("plain", TEXTS), *(("plain", [text]) for text in TEXTS)]
-    together, *alone = ask_each(version, calls)
+def test_no_company_changes_a_score(served):
+    row_of = task_types.of("classification").row
+    together, *alone = [
+        [
+            row_of({name: value[row] for name, value in outputs.items()})
+            for row in range(len(outputs["label"]))
+        ]
+        for outputs in (answer["outputs"] for answer in served["answers"][1:])
+    ]
+    assert len(together) == len(TEXTS)
     assert_scores(together, [answers[0] for answers in alone], 1e-6)
 
 
@@ -242,6 +257,7 @@ def test_the_folder_of_versions_stands_for_the_newest(version, tmp_path):
     assert_scores([found], check.ask(version, "plain", ["a yes"]))
 
 
+@pytest.mark.extended
 def test_unknown_signature_names_the_known(version):
     with pytest.raises(RunError, match="no signature 'plane'.*mirror.*plain"):
         check.ask(version, "plane", ["a"])

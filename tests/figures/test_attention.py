@@ -12,13 +12,16 @@ from mtl_tf.figures import attention, attention_figure
 from mtl_tf.figures.attention import Attention
 from mtl_tf.figures.page import DEFAULT, Page
 from tests.figures import layout
+from tests.system import corpus, random_runs
 
 TEXT = "no tree yes zebra"
 
 
 @pytest.fixture(scope="module")
-def run(transformer_run):
-    return mtl_tf.load(transformer_run)
+def run(tmp_path_factory, small_files):
+    config = corpus.transformer(small_files, mixed_precision="mixed_bfloat16")
+    folder = tmp_path_factory.mktemp("attention") / "run"
+    return mtl_tf.load(random_runs.write_weights(folder, config)[0].path)
 
 
 def test_columns_and_words_are_parts_of_the_schemes_maps(run):
@@ -37,11 +40,13 @@ def test_columns_and_words_are_parts_of_the_schemes_maps(run):
     np.testing.assert_allclose(found.columns[1], second[:2, :2], atol=1e-6)
 
 
-def test_what_cannot_be_shown_is_refused(run, toy_run):
+def test_what_cannot_be_shown_is_refused(run, small_files, tmp_path):
     with pytest.raises(DataError, match="no tokens"):
         attention.read(run, " ")
+    config = corpus.quick(small_files)
+    toy = mtl_tf.load(random_runs.write_weights(tmp_path, config)[0].path)
     with pytest.raises(ConfigError, match="the run toy has no column.* l_e"):
-        attention.read(mtl_tf.load(toy_run), TEXT, "toy")
+        attention.read(toy, TEXT, "toy")
 
 
 def made(tokens, tasks, layers):

@@ -92,6 +92,7 @@ def test_tables_say_the_same_as_the_picture():
     assert multi.get_xlabel() and multi.get_title() == "Multi"
 
 
+@pytest.mark.by_default("5-page0", "2-page1")
 @pytest.mark.parametrize("page", [DEFAULT, Page(width=3.2, font_size=7)])
 @pytest.mark.parametrize("runs", [1, 2, 5])
 def test_neighbours_are_readable(page, runs):

@@ -185,7 +185,7 @@ def test_a_panel_a_task_and_a_look_a_run():
     assert [t.get_text() for t in legend.get_texts()] == ["Multi", "Single"]
 
 
-@pytest.mark.by_default("page0-1", "page0-2", "page0-4", "page1-1", "page1-2")
+@pytest.mark.by_default("page0-4", "page1-2")
 @pytest.mark.parametrize("tasks", [1, 2, 4, 5, 7, 16])
 @pytest.mark.parametrize("page", [DEFAULT, Page(width=3.3, font_size=8)])
 def test_nothing_meets_or_leaves_the_figure(tasks, page):

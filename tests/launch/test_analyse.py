@@ -185,6 +185,7 @@ def test_another_split_is_scored_and_kept(tmp_path, loaded):
     assert loaded == [path]  # for the texts alone
 
 
+@pytest.mark.extended
 def test_models_of_single_tasks(tmp_path, monkeypatch):
     folder = tmp_path / "each"
     for name in ("books", "films"):

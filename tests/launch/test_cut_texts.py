@@ -58,6 +58,7 @@ def test_longer_texts_are_counted(run, told):
     assert "3 of 7" in message
 
 
+@pytest.mark.extended
 def test_it_is_told_at_the_prompt(run, capsys):
     source = io.BytesIO(b"one two three\none two three four\n")
     prompt.interact(run, "chunks", source, io.BytesIO())

@@ -50,7 +50,16 @@ def rows(split, count):
 
 @pytest.fixture
 def config():
-    found = mtl_tf.config("quickstart", {"training.epochs": 4, "seed": 2})
+    # A bag of words: the graphs of recurrent layers take seconds.
+    found = mtl_tf.config(
+        "quickstart",
+        {
+            "training.epochs": 4,
+            "training.optimizer.learning_rate": 0.5,
+            "seed": 2,
+            "model.scheme": {"name": "nbow"},
+        },
+    )
     found.evaluation.yardsticks = False
     data = {"train": list(rows("train", 80)), "test": list(rows("test", 20))}
     found.tasks = ({"name": "moves", "data": data},)

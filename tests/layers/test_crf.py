@@ -100,6 +100,7 @@ def test_gradients_are_finite_differences(scale):
             np.testing.assert_allclose(got, expected, 1e-4, 1e-4)
 
 
+@pytest.mark.usefixtures("without_jit")
 @pytest.mark.parametrize("scale", [1.0, 200.0])
 def test_logarithms_are_taken_where_products_underflow(scale, monkeypatch):
     logits, _, mask, task = Case(0, scale, holes=False).tensors()
@@ -114,6 +115,7 @@ def test_logarithms_are_taken_where_products_underflow(scale, monkeypatch):
     assert called == ([] if scale == 1 else [False, True])
 
 
+@pytest.mark.usefixtures("without_jit")
 def test_labels_that_can_be_reached_now_and_then_only():
     """A ring, 0 to 1 to 2 to 3 to 0, with no way to stay."""
     ring = Constraints(
@@ -189,6 +191,7 @@ def test_alone_without_groups_mask_or_tasks():
         layer.viterbi(x[..., :3])
 
 
+@pytest.mark.usefixtures("without_jit")
 @pytest.mark.by_default("1")
 @pytest.mark.parametrize("length", [0, 1, 500])
 def test_lengths(length):
@@ -224,6 +227,7 @@ def test_lengths(length):
             np.testing.assert_allclose(score, expected, rtol=1e-6)
 
 
+@pytest.mark.usefixtures("without_jit")
 def test_half_precision_is_for_others_only():
     case = Case(2, 3.0, holes=False)
     logits, tags, mask, task = case.tensors()

@@ -86,6 +86,7 @@ def test_an_encoder_uses_them_but_not_in_exports(backbone):
         np.testing.assert_allclose(layer(tokens), plain, atol=1e-5)
 
 
+@pytest.mark.extended
 def test_the_gradient_of_an_encoder_is_that_of_its_backbone(backbone):
     """On the pieces' vectors, below everything else."""
     layer, pieces = made(backbone), [2, 7, 8, 9, 3]

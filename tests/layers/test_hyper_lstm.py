@@ -137,6 +137,7 @@ def test_padding_changes_nothing():
     check_padding(made(reverse=True))
 
 
+@pytest.mark.extended
 def test_rows_and_batches_without_tokens():
     layer = made(tasks=3)
     cotangents = np.ones([1, 4, H], "float32"), 1.0
@@ -149,6 +150,7 @@ def test_rows_and_batches_without_tokens():
         assert not any(np.any(g) for g in gradients)
 
 
+@pytest.mark.extended
 def test_one_trace_serves_all_lengths_tasks_and_batches():
     layer = made()
     traces = []
@@ -189,6 +191,7 @@ def test_it_starts_near_an_lstm():
     assert modulation.shape == (20, 12 * 40)
 
 
+@pytest.mark.extended
 def test_as_a_layer():
     d, h, m, z = FEATURES, 3, 2, 5
     x, mask = make_data(2)
@@ -220,6 +223,7 @@ def test_only_stacked_weights_are_private():
         assert {marks_of(w).is_private for w in layer.weights} == {bool(tasks)}
 
 
+@pytest.mark.extended
 def test_states_are_float32_under_a_mixed_policy():
     x, mask = make_data(1)
     cotangents = np.ones([1, 4, H], "float32"), 1.0

@@ -52,6 +52,7 @@ def case():
         keras.utils.clear_session(free_memory=False)
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore:.*shuffle=True")
 @pytest.mark.parametrize(
     ("layer", "arguments", "units"),

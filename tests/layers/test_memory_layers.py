@@ -215,7 +215,7 @@ def test_a_batch_of_one_task_moves_its_slices_and_what_is_shared(model):
             assert np.any(gradient)
 
 
-@pytest.mark.by_default("arc_i")
+@pytest.mark.by_default("arc_ii")
 @pytest.mark.parametrize("model", ["arc_i", "arc_ii"])
 def test_rows_and_groups_do_not_meet(model):
     """A memory never passes from one text to another."""

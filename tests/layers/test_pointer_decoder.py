@@ -249,6 +249,7 @@ def test_a_word_that_is_nowhere_has_a_finite_loss_and_gradient():
         assert np.all(np.isfinite(tf.convert_to_tensor(gradient)))
 
 
+@pytest.mark.extended
 def test_dropout_is_a_function_of_the_seed():
     layer = built(dropout=0.5)
 

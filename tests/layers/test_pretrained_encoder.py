@@ -157,6 +157,7 @@ def test_a_backbone_without_a_place_for_adapters_is_refused(options, place):
         made(mixing, **options)
 
 
+@pytest.mark.extended
 def test_a_layer_is_made_anew_from_its_config(backbone):
     layer = made(backbone, window=6, overlap=1, frozen_layers=1)
     other = PretrainedEncoder.from_config(layer.get_config())
@@ -222,7 +223,7 @@ def test_adapters_belong_to_tasks_and_start_as_nothing(backbone, kind):
     np.testing.assert_allclose(other(tokens, task), after, atol=1e-6)
 
 
-@pytest.mark.by_default("lora", "projected_attention")
+@pytest.mark.by_default("lora")
 @pytest.mark.parametrize("kind", KINDS)
 def test_adapters_in_a_frozen_encoder_have_gradients(backbone, kind):
     options, _ = KINDS[kind]

@@ -291,6 +291,7 @@ def test_lstm_as_a_layer():
     )
 
 
+@pytest.mark.extended
 def test_meta_lstm_as_a_layer():
     d, h, m, z = 4, 3, 2, 5
     run_layer_test(

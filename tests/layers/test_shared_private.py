@@ -172,7 +172,7 @@ def test_directions_and_halves_start_from_different_weights():
             assert not np.any(np.array(a) == np.array(b))
 
 
-@pytest.mark.by_default("both")
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_a_layer(kind):
     d, h = FEATURES, H

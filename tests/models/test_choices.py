@@ -36,7 +36,7 @@ def batch_of(task_type):
     return batch
 
 
-@pytest.mark.by_default("classification", "regression")
+@pytest.mark.by_default("classification")
 @pytest.mark.parametrize(
     "task_type",
     [
@@ -97,6 +97,7 @@ def test_choices_are_no_parameters():
     assert count_all_parameters(model) == count_parameters(model, True)
 
 
+@pytest.mark.by_default("wide1")
 @pytest.mark.parametrize("wide", [{"alone": 0.0}, {"choose_shares": False}])
 def test_where_nothing_is_chosen_there_are_no_choices(wide):
     model, batch = made("classification", **wide), make_batch()

@@ -131,6 +131,7 @@ def test_scores_are_the_likelihoods_of_what_is_returned(model, beam, n_best):
     assert (np.diff(found["score"][:2]) <= 0).all()
 
 
+@pytest.mark.by_default("1")
 @pytest.mark.parametrize("key", [0, 1])
 def test_given_translations_have_the_likelihood_of_the_paper(model, key):
     found = model.log_likelihoods(TOKENS, TARGET, key=key).numpy()
@@ -154,6 +155,7 @@ def test_given_translations_have_the_likelihood_of_the_paper(model, key):
     assert np.all(other < 0)
 
 
+@pytest.mark.extended
 def test_likelihoods_do_not_depend_on_company_and_padding(model):
     wide = [[0, 0], [0, 3]]
     together = model.log_likelihoods(
@@ -169,6 +171,7 @@ def test_likelihoods_do_not_depend_on_company_and_padding(model):
         model.log_likelihoods(TOKENS, TARGET, key=2)
 
 
+@pytest.mark.extended
 def test_translations_do_not_depend_on_company_and_padding(model):
     options = {"key": 0, "beam": 3, "n_best": 2, "attention": True}
     together = model.translate(np.pad(TOKENS, [[0, 0], [0, 3]]), **options)

@@ -92,7 +92,7 @@ def test_the_last_state_is_that_of_each_direction():
         np.testing.assert_array_equal(summary[g, b, 3:], states[g, b, 0, 3:])
 
 
-@pytest.mark.by_default("psp-max", "psp-mean")
+@pytest.mark.by_default("psp-max")
 @pytest.mark.parametrize("pooling", POOLED)
 @pytest.mark.parametrize("name", ["meta_lstm", "psp", "me_lstm"])
 def test_padding_and_checkpoints(name, pooling, tmp_path):
@@ -121,7 +121,7 @@ def test_attention_is_the_tasks_own_where_all_is():
     assert own - plain == 3 * (6 * 6 + 6 + 6) and private == [True] * 3
 
 
-@pytest.mark.by_default("one-last", "one-max", "one-mean")
+@pytest.mark.by_default("one-max")
 @pytest.mark.parametrize("pooling", ["last", "mean", "max"])
 @pytest.mark.parametrize("options", [{}, TWO_WAYS], ids=["one", "two"])
 def test_the_adversary_reads_the_shared_half_of_the_summary(pooling, options):

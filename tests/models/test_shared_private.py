@@ -77,6 +77,7 @@ def test_parameter_counts_are_the_notes(scheme, tasks, count):
     assert count_parameters(model) == count
 
 
+@pytest.mark.by_default("config0", "config5", "config8")
 @pytest.mark.parametrize("config", SCHEMES)
 def test_outputs_which_padding_does_not_change(config):
     model = build_model(config, 20, make_tasks(2, 4))

@@ -105,6 +105,7 @@ def test_heavier_tokens_make_smaller_batches():
     assert none.sizes.max() > light.sizes.max()
 
 
+@pytest.mark.by_default("True")
 @pytest.mark.parametrize("static_shapes", [True, False])
 def test_any_step_can_be_the_first(static_shapes):
     made = plan(static_shapes)

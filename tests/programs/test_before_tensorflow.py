@@ -28,6 +28,7 @@ def train(env, *arguments):
     )
 
 
+@pytest.mark.by_default("*unform*", "*lstmm*", "*epochs=-3*", "*model_dri*")
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
@@ -68,6 +69,7 @@ def test_without_a_mistake_tensorflow_is_imported(no_tensorflow):
     assert status == 1 and "RuntimeError: imported" in err
 
 
+@pytest.mark.by_default("train", "predict", "figures")
 @pytest.mark.parametrize(
     "module",
     [

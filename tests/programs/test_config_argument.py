@@ -88,6 +88,7 @@ def test_override(override, path, value):
     assert type(here) is type(value)
 
 
+@pytest.mark.by_default("*en-de*", "*fractions*")
 @pytest.mark.parametrize(
     ("group", "task", "value"),
     [

@@ -53,6 +53,7 @@ def toy(tmp_path_factory):
     return path
 
 
+@pytest.mark.by_default("20", "80")
 @pytest.mark.parametrize("columns", [20, 40, 80, 200])
 def test_the_live_line_fits_the_terminal_and_the_log_has_lines(toy, columns):
     status, written = InTerminal(toy, columns=columns).end()
@@ -98,6 +99,7 @@ def test_verbosity_asks_for_the_prefixes_of_absl(toy):
     assert "W" in {line[0] for line in err.splitlines()}
 
 
+@pytest.mark.by_default("extra0-2", "extra1-0")
 @pytest.mark.parametrize(
     "extra, codes",
     [({}, 2), ({"NO_COLOR": "1"}, 0), ({"TERM": "dumb"}, 0)],

@@ -52,14 +52,14 @@ def scripted(monkeypatch):
 
 
 def test_each_task_keeps_the_weights_of_another_step(
-    tmp_path, toy_files, scripted
+    tmp_path, small_files, scripted
 ):
-    results = train(quick(toy_files), tmp_path / "a")
+    results = train(quick(small_files), tmp_path / "a")
     first, *_, last = (e["step"] for e in metrics(tmp_path / "a"))
     assert results["run"]["best_steps"] == {"plain": first, "mirror": last}
     assert results["run"]["best_step"] == last
     # A training that ends there has the same weights.
-    train(corpus.quick(toy_files, epochs=1), tmp_path / "b")
+    train(corpus.quick(small_files, epochs=1), tmp_path / "b")
     one, two, mean = (
         best_of(tmp_path / "a", "plain"),
         best_of(tmp_path / "a", "mirror"),
@@ -74,10 +74,10 @@ def test_each_task_keeps_the_weights_of_another_step(
 @pytest.mark.by_default("main0-3")
 @pytest.mark.parametrize(("main", "count"), [(("plain",), 3), ((), 6)])
 def test_patience_is_with_the_main_tasks(
-    tmp_path, toy_files, scripted, main, count
+    tmp_path, small_files, scripted, main, count
 ):
     """The score of `plain` is best at first, that of `mirror` at last."""
-    config = quick(toy_files, patience=2, main_tasks=main)
+    config = quick(small_files, patience=2, main_tasks=main)
     results = train(config, tmp_path)
     assert len(metrics(tmp_path)) == count
     if main:
@@ -85,7 +85,7 @@ def test_patience_is_with_the_main_tasks(
 
 
 def test_a_task_without_a_score_has_the_weights_of_the_mean(
-    tmp_path, toy_files, monkeypatch
+    tmp_path, small_files, monkeypatch
 ):
     results_of = stage_runner.StageRunner._results
 
@@ -95,7 +95,7 @@ def test_a_task_without_a_score_has_the_weights_of_the_mean(
         return scored
 
     monkeypatch.setattr(stage_runner.StageRunner, "_results", results)
-    config = quick(toy_files, main_tasks=("mirror",))
+    config = quick(small_files, main_tasks=("mirror",))
     results = train(config, tmp_path)
     assert not os.path.exists(tmp_path / "best_per_task" / "plain")
     assert set(results["run"]["best_steps"].values()) == {
@@ -108,9 +108,9 @@ def test_a_task_without_a_score_has_the_weights_of_the_mean(
 @pytest.mark.by_default("main1")
 @pytest.mark.parametrize("main", [(), ("mirror",)])
 def test_tasks_are_scored_with_the_weights_of_their_own_best_step(
-    tmp_path, toy_files, main
+    tmp_path, small_files, main
 ):
-    results = train(quick(toy_files, main_tasks=main), tmp_path)
+    results = train(quick(small_files, main_tasks=main), tmp_path)
     scores = scores_of(tmp_path)
     steps = {name: max(s, key=s.get) for name, s in scores.items()}
     assert results["run"]["best_steps"] == steps
@@ -151,14 +151,14 @@ def test_on_two_replicas(
     assert results["run"]["best_steps"] == {"plain": first, "mirror": last}
 
 
-def test_without_it_a_run_has_one_model(tmp_path, toy_files):
-    config = corpus.quick(toy_files, epochs=1)
+def test_without_it_a_run_has_one_model(tmp_path, small_files):
+    config = corpus.quick(small_files, epochs=1)
     assert "best_steps" not in train(config, tmp_path)["run"]
     assert not os.path.exists(tmp_path / "best_per_task")
 
 
-def test_a_model_of_one_task_has_no_copy(tmp_path, toy_files):
-    config = corpus.quick(toy_files[:1], epochs=1, best_per_task=True)
+def test_a_model_of_one_task_has_no_copy(tmp_path, small_files):
+    config = corpus.quick(small_files[:1], epochs=1, best_per_task=True)
     assert "best_steps" not in train(config, tmp_path)["run"]
     assert not os.path.exists(tmp_path / "best_per_task")
 

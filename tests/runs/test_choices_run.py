@@ -17,10 +17,10 @@ from tests.system import corpus
 SIZES = {"train": 60, "validation": 40, "test": 20}
 
 
-def config_of(folder, **training):
-    """A recurrent part that tells the order of words, and n-grams."""
+def config_of(folder, scheme="lstm", **training):
+    """A part that tells the order of words if it is recurrent, and n-grams."""
     entries = corpus.write(folder, 1, SIZES)
-    config = corpus.quick(entries, "lstm", **training)
+    config = corpus.quick(entries, scheme, **training)
     config["model"]["wide"] |= {"buckets": 64, "alone": 0.5}
     return config
 
@@ -59,7 +59,7 @@ def test_each_task_ends_with_what_its_validation_chose(tmp_path, monkeypatch):
     monkeypatch.setattr(
         calibrating, "best_choice", lambda task, *_: chosen[task["name"]]
     )
-    config = config_of(tmp_path, epochs=1)
+    config = config_of(tmp_path, "nbow", epochs=1)
     results = training_run.train(config, str(tmp_path / "run"))
     told = results["run"]["encoder_shares"]
     assert told == {"plain": 0.4, "mirror": 0.0}

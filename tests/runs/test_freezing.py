@@ -6,12 +6,14 @@ import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
 from mtl_tf.training.optimizers import freezing
-from tests.system import corpus
+from tests.system import corpus, random_runs
 
 
 @pytest.fixture(scope="module")
-def model(toy_run):
-    return mtl_tf.load(toy_run).model
+def model(tmp_path_factory, small_files):
+    config = corpus.config(small_files)
+    folder = tmp_path_factory.mktemp("freezing") / "run"
+    return mtl_tf.load(random_runs.write_weights(folder, config)[0].path).model
 
 
 def paths(model, *patterns):
@@ -52,7 +54,7 @@ def test_a_pattern_without_weights_lists_the_paths(model):
     assert "scheme/forward/meta_kernel" in str(got.value)
 
 
-def test_freezing_everything_is_an_error(tmp_path, toy_files):
-    chosen = corpus.config(toy_files, freeze=["*"])
+def test_freezing_everything_is_an_error(tmp_path, small_files):
+    chosen = corpus.config(small_files, freeze=["*"])
     with pytest.raises(ConfigError, match="leaves the stage joint nothing"):
         training_run.train(chosen, str(tmp_path / "a"))

@@ -17,9 +17,18 @@ MOODS = [
 OWN = {"text": "said", "label": "felt"}
 
 
-@pytest.fixture
-def run(tagging_run):
+@pytest.fixture(scope="module")
+def loaded(tagging_run):
+    """Loaded once: what it traces serves all tests."""
     return mtl_tf.load(tagging_run)
+
+
+@pytest.fixture
+def run(loaded):
+    """Tests may give it another config."""
+    config = loaded.config
+    yield loaded
+    loaded.config = config
 
 
 @pytest.fixture

@@ -121,6 +121,7 @@ def test_steps_are_a_function_of_their_number():
             assert_same_batches(one, other)
 
 
+@pytest.mark.extended
 def test_a_service_makes_every_piece(tmp_path, data_service):
     made = batches(Model(TYPES))
     service = DataService(data_service, str(tmp_path / "served"))

@@ -53,6 +53,7 @@ def assert_close(found, expected, where=""):
         assert found == expected, where
 
 
+@pytest.mark.by_default("lstm", "meta_mtl", "mt_cnn", "l_e", "tagging")
 def test_it_predicts_what_it_did(stored):
     run, expected = stored
     for task, predictions in expected["predictions"].items():

@@ -131,6 +131,7 @@ def question_parts(tmp_path, lines, name="mine"):
     ]
 
 
+@pytest.mark.by_default("sizes0-21", "sizes3-28")
 @pytest.mark.parametrize(
     ("sizes", "count"),
     [

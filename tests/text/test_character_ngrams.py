@@ -91,7 +91,7 @@ def assert_ids(found, expected, most):
         assert row == ids + [0] * (most - len(ids))
 
 
-@pytest.mark.by_default("48-False", "5-False", "5-True")
+@pytest.mark.by_default("48-False", "5-True")
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("most", [48, 5])
 def test_hashed_ngrams(in_graph, most):
@@ -106,6 +106,7 @@ def test_hashed_ngrams(in_graph, most):
     assert len(ngrams) == 50_001 and ngrams.tables == []
 
 
+@pytest.mark.by_default("48-False", "5-True")
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("most", [48, 5])
 def test_known_ngrams(in_graph, most):
@@ -160,6 +161,7 @@ def test_distinct_ngrams_of_one_bucket_are_both_kept():
     assert len(names_of("aaaa")) == 9 and set(np.ravel(found)) == {0, 1}
 
 
+@pytest.mark.by_default("words1")
 @pytest.mark.parametrize("words", [[], [""], ["", ""]])
 def test_nothing(words):
     ngrams = CharacterNgrams(buckets=9)

@@ -93,17 +93,27 @@ def of_lengths(*lengths):
     return [rows_of([n], 1000 * (i + 1)) for i, n in enumerate(lengths)]
 
 
-@settings(deadline=None, max_examples=15)
-@given(cases())
-@example((of_lengths(10, 10, 10), 10))
-@example((of_lengths(10, 3, 10, 1), 12))
-def test_agreement_with_plain_python(case):
-    check(*case)
+@pytest.mark.by_default("5")
+@pytest.mark.parametrize("count", [5, 30])
+def test_agreement_with_plain_python(count):
+    @settings(deadline=None, max_examples=count)
+    @given(cases())
+    @example((of_lengths(10, 10, 10), 10))
+    @example((of_lengths(10, 3, 10, 1), 12))
+    def agrees(case):
+        check(*case)
+
+    agrees()
 
 
-@settings(deadline=None, max_examples=30)
+@pytest.mark.by_default("10")
+@pytest.mark.parametrize("count", [10, 40])
+def test_the_longest_text_is_cut_first(count):
+    settings(deadline=None, max_examples=count)(longest_is_cut_first)()
+
+
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=5), st.data())
-def test_the_longest_text_is_cut_first(lengths, data):
+def longest_is_cut_first(lengths, data):
     limit = data.draw(st.integers(len(lengths) - 1, 80))
     parts = [
         {"tokens": parts_of(rows)["tokens"]} for rows in of_lengths(*lengths)

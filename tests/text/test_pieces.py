@@ -22,6 +22,12 @@ def preset(tmp_path_factory):
     return small_presets.bert(tmp_path_factory.mktemp("bert"))
 
 
+@pytest.fixture(scope="module")
+def encoder(preset):
+    """One for all tests of what encoders say: a preset takes long to read."""
+    return encoder_of(preset)
+
+
 def encoder_of(preset, **options):
     return pieces.of_preset(preset, make_tokenizer(WORDS), **options)
 
@@ -30,8 +36,7 @@ def written(encoder, ids):
     return " ".join(encoder.pieces[one] for one in ids)
 
 
-def test_texts_stand_between_the_special_pieces(preset):
-    encoder = encoder_of(preset)
+def test_texts_stand_between_the_special_pieces(encoder):
     rows = encoder.of_texts(tf.constant(["A GOOD boox!", ""]))["tokens"]
     first, second = rows.to_list()
     assert written(encoder, first) == "[CLS] a good b ##o ##o ##x ! [SEP]"
@@ -39,8 +44,7 @@ def test_texts_stand_between_the_special_pieces(preset):
     assert min(first) > 0
 
 
-def test_pairs_have_the_separator_of_the_preset(preset):
-    encoder = encoder_of(preset)
+def test_pairs_have_the_separator_of_the_preset(encoder):
     texts = [tf.constant(["a book"]), tf.constant(["the film"])]
     (row,) = encoder.packed(texts).to_list()
     assert written(encoder, row) == "[CLS] a book [SEP] the film [SEP]"
@@ -60,8 +64,14 @@ def test_a_limit_below_the_special_pieces_is_refused(preset):
         encoder_of(preset, max_length=3)
 
 
-def test_every_word_has_a_first_piece(preset):
-    encoder = encoder_of(preset, reads_words=True)
+@pytest.fixture(scope="module")
+def word_encoder(preset):
+    """One that reads words and keeps five of them."""
+    return encoder_of(preset, max_length=5, reads_words=True)
+
+
+def test_every_word_has_a_first_piece(word_encoder):
+    encoder = word_encoder
     given = [["a", "boox", "\u200d", "good!"], [], ["the"]]
     found = encoder.of_words(tf.ragged.constant(given, dtype=tf.string))
     tokens, words = found["tokens"].to_list(), found["words"].to_list()
@@ -76,26 +86,25 @@ def test_every_word_has_a_first_piece(preset):
     assert encoder.pieces[tokens[2][words[2][0]]] == "the"
 
 
-def test_words_are_cut_by_number_and_their_pieces_never(preset):
-    encoder = encoder_of(preset, max_length=5, reads_words=True)
+def test_words_are_cut_by_number_and_their_pieces_never(word_encoder):
+    encoder = word_encoder
     given = tf.ragged.constant([["zzzz"] * 9], dtype=tf.string)
     found = encoder.of_words(given)
     assert found["words"].to_list() == [[1, 5, 9, 13, 17]]
     assert found["tokens"].row_lengths().numpy().tolist() == [22]
 
 
-def test_any_bytes_have_pieces(preset):
-    encoder = encoder_of(preset)
+def test_any_bytes_have_pieces(encoder):
     texts = tf.constant([b"\xff\xfe good", b"a\x00b", "\U0001f600".encode()])
     rows = encoder.of_texts(texts)["tokens"].to_list()
     assert all(len(row) >= 3 for row in rows)
 
 
-def test_a_saved_encoder_is_the_same(preset, tmp_path):
-    encoder = encoder_of(preset, max_length=9, reads_words=True)
+def test_a_saved_encoder_is_the_same(word_encoder, tmp_path):
+    encoder = word_encoder
     encoder.save(str(tmp_path))
     # Its own files are enough.
-    loaded = PieceEncoder.load(str(tmp_path), max_length=9)
+    loaded = PieceEncoder.load(str(tmp_path), max_length=5)
     texts = tf.constant(["a very good book, with letters", "x"])
     assert (
         loaded.of_texts(texts)["tokens"].to_list()
@@ -106,8 +115,8 @@ def test_a_saved_encoder_is_the_same(preset, tmp_path):
     assert loaded.reads_words
 
 
-def test_damaged_files_are_told(preset, tmp_path):
-    encoder_of(preset).save(str(tmp_path))
+def test_damaged_files_are_told(encoder, tmp_path):
+    encoder.save(str(tmp_path))
     (tmp_path / "pieces.json").write_text("[]")
     with pytest.raises(RunError, match="pieces.json"):
         PieceEncoder.load(str(tmp_path))
@@ -272,6 +281,7 @@ def shallower(folder, name, layers=1):
     path.write_text(json.dumps(config))
 
 
+@pytest.mark.by_default("hugging face")
 @pytest.mark.parametrize("form", ["keras", "hugging face"])
 def test_layers_that_the_config_leaves_out_are_told(
     form, preset, tmp_path, caplog
@@ -294,7 +304,7 @@ def test_layers_that_the_config_leaves_out_are_told(
     )
 
 
-@pytest.mark.by_default("albert", "distil_bert")
+@pytest.mark.by_default("albert")
 @pytest.mark.parametrize("kind", small_presets.KINDS)
 def test_whole_presets_are_not_said_to_lack_layers(kind, tmp_path, caplog):
     folder = small_presets.of_kind(kind, tmp_path)

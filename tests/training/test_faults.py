@@ -27,6 +27,7 @@ def flipped(path, every):
     path.write_bytes(original)
 
 
+@pytest.mark.by_default("data-*")
 @pytest.mark.parametrize("part", ["data-00000-of-00001", "index"])
 def test_a_flipped_bit_never_becomes_another_state(finished, whole, part):
     """It goes back to the state before, or the bit had no meaning."""

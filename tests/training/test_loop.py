@@ -90,10 +90,9 @@ def test_a_stage_that_goes_to_its_end_did_not_stop_early(tmp_path, told):
     assert "Stopped early" not in told.text
 
 
-def test_a_longer_training_continues_to_the_same_result(tmp_path):
-    toy.Stage(tmp_path / "a", total_steps=10).run()
-    continued = toy.Stage(tmp_path / "a", total_steps=20).run()
-    whole = toy.Stage(tmp_path / "b", total_steps=20).run()
+def test_a_longer_training_continues_to_the_same_result(tmp_path, whole):
+    toy.Stage(tmp_path, total_steps=10).run()
+    continued = toy.Stage(tmp_path, total_steps=12).run()
     assert_same(continued, whole)
     assert continued.records == whole.records[2:]
 
@@ -113,6 +112,7 @@ def test_time_ends_the_stage_with_an_evaluation(tmp_path, told):
     assert [r["step"] for r in more.records] == [5, 10, 12]
 
 
+@pytest.mark.extended
 def test_time_that_was_over_between_evaluations_leaves_none_out(tmp_path):
     """As several workers may be stopped, who look at it where they score."""
     settings = {"total_steps": 60, "steps_per_call": 1}
@@ -184,6 +184,27 @@ toy.Stage(arguments[0], optimizer="adam", steps_per_call=1,
 """
 
 
+def test_what_ends_at_a_save_resumes_bit_equal(tmp_path, whole):
+    """As `kill -9` ends it in the test below, which starts a process."""
+    stage = toy.Stage(tmp_path, steps_per_call=1, checkpoint_seconds=0.0)
+    save, steps = stage.checkpoints.save, []
+
+    def ended():
+        save()
+        steps.append(int(stage.checkpoints.step))
+        if len(steps) == 7:
+            raise SystemExit
+
+    stage.checkpoints.save = ended
+    with pytest.raises(SystemExit):
+        stage.run()
+    resumed = toy.Stage(tmp_path)
+    assert resumed.checkpoints.restore() == steps[-1] == 7
+    assert_same(resumed.run(), whole)
+    assert stage.records + resumed.records == whole.records
+
+
+@pytest.mark.extended
 @pytest.mark.parametrize("saves", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_kill_9_anywhere_resumes_bit_equal(tmp_path, saves):
     run_killed(STAGE, saves, tmp_path / "a")
@@ -208,6 +229,7 @@ def test_kill_9_resumes_bit_equal_where_gradients_are_accumulated(tmp_path):
     assert_same(resumed, toy.Stage(tmp_path / "b", **options).run())
 
 
+@pytest.mark.by_default("15")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_saves_and_stops_and_the_same_command_continues(
     tmp_path, whole, number

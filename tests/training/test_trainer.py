@@ -306,6 +306,7 @@ def test_a_loss_of_each_example_is_averaged_over_the_global_batch():
     np.testing.assert_allclose(halves, expected + 0.5)
 
 
+@pytest.mark.extended
 def test_the_time_of_replicas_is_limited(tmp_path, two_replicas):
     """Their variables are no numbers to Python's `float`."""
     timed = {"total_steps": 60, "max_seconds": 1e-6}

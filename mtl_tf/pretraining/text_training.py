@@ -201,8 +201,8 @@ def held_out(count: int, options: TextTraining) -> list[np.ndarray]:
     """
     if count < 2:
         raise DataError(
-            f"there are {count} texts: at least 2 are needed, of which "
-            "one is held out"
+            f"too few texts, {count}: at least 2 are needed, of which one is "
+            "held out"
         )
     order = generator(options.seed, "held out").permutation(count)
     held = min(max(1, round(options.held_out * count)), count - 1)

@@ -141,7 +141,7 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
             "--mixed_precision does nothing with --objective=next_words, "
             "which computes in float32",
         ),
-        (["--texts={one}"], "there are 1 texts: at least 2"),
+        (["--texts={one}"], "too few texts, 1: at least 2"),
     ],
 )
 def test_mistakes_are_named(capsys, tmp_path, arguments, message):

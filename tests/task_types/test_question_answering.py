@@ -15,6 +15,7 @@ from export import c_loader_process, saved_model, served_graph
 from export import task_types as served_types
 from launch import row_predictions
 from mtl_tf.configs import base
+from mtl_tf.core import passes
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.pipelines import question_texts
@@ -283,6 +284,13 @@ def test_only_empty_questions_are_warned_of(
         reader = text_input.TextReader(stream, "asked.jsonl", "jsonl")
         row_predictions.predict(untrained, "behind", reader, io.BytesIO(), 2)
     assert ("Examples with an empty text: 1" in caplog.text) == warns
+
+
+def test_progress_of_a_decoding_names_its_task(untrained, monkeypatch, caplog):
+    monkeypatch.setattr(passes, "_SECONDS", 0.0)
+    with caplog.at_level("INFO", logger="absl"):
+        untrained.predict("behind", EXAMPLES[:1])
+    assert "behind: decoding, 1 of 1 examples" in caplog.messages
 
 
 def test_people_see_where_words_come_from(untrained, capsys):

@@ -124,7 +124,7 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
         changes: `FIELD=VALUE` each, in every row.
 
     Raises:
-        ConfigError: a change names no field or has a wrong value.
+        ConfigError: a change names no field of this row, or has a wrong value.
     """
     from mtl_tf.config_fields import validation
 
@@ -139,8 +139,12 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
                 "have the seeds 1, 2, ..., as many as --seeds says"
             )
     values = flags.FlagValues()
-    values(config_argument.define(name, argv, values))
-    return validation.validate(values.config.to_dict())
+    try:
+        values(config_argument.define(name, argv, values))
+        return validation.validate(values.config.to_dict())
+    except ConfigError as error:
+        # Other rows may have the field: schemes have different options.
+        raise ConfigError(f"row {row.name}: {error}")
 
 
 def _check_used(planned: Sequence[Any], changes: Sequence[str]) -> None:

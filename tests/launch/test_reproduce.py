@@ -257,6 +257,9 @@ def test_changes_that_no_row_reads_are_refused(trained, tmp_path):
     shares = "training.share_steps=True"
     with pytest.raises(ConfigError, match="share_steps does nothing"):
         dry_run("arc_i", shares)
+    with pytest.raises(ConfigError, match="row nbow: unknown .*has no 'units'"):
+        dry_run("lstm,nbow", "model.scheme.units=24")
+    dry_run("lstm", "model.scheme.units=24")
     dry_run("lstm,arc_i", shares)  # The row lstm has a model for each task.
 
 

@@ -124,6 +124,7 @@ def _make(config: Mapping, known: Mapping, name: str, parts: Mapping, **fixed):
         if option not in fields:
             raise ConfigError(
                 f"{name} {config['name']!r} has no option {option!r}; "
-                f"{hint(option, fields)}"
+                f"{hint(option, fields)} (another name has other options: give "
+                f"them together, as {{'name': {config['name']!r}, ...}})"
             )
     return layer(name=name, **parts, **fixed, **options)

@@ -129,6 +129,8 @@ def test_checkpoint_restores_a_fresh_model(name, tmp_path):
         ({"name": "arc_ii", "memory_width": 0}, "memory_width must be a pos"),
         ({"name": "arc_i", "units": -1}, "units must be a positive"),
         ({"name": "arc_i", "sharing": "private"}, "has no option 'sharing'"),
+        # As after `--config.model.scheme.name=arc_i` alone.
+        ({"name": "arc_i", "meta_units": 3}, "together, as {'name': 'arc_i',"),
     ],
 )
 def test_wrong_options(scheme, message):

@@ -121,10 +121,17 @@ def _make(config: Mapping, known: Mapping, name: str, parts: Mapping, **fixed):
     fields = set(layer(**fixed).get_config())
     fields -= {"name", "trainable", "dtype", "init", *fixed}
     for option in options:
-        if option not in fields:
-            raise ConfigError(
-                f"{name} {config['name']!r} has no option {option!r}; "
-                f"{hint(option, fields)} (another name has other options: give "
-                f"them together, as {{'name': {config['name']!r}, ...}})"
+        if option in fields:
+            continue
+        message = f"{name} {config['name']!r} has no option {option!r}; "
+        message += hint(option, fields)
+        if any(
+            option in other(**fixed).get_config() for other in known.values()
+        ):
+            # Most likely, only the name was changed.
+            message += (
+                " (another name has other options: give them together, as "
+                f"{{'name': {config['name']!r}, ...}})"
             )
+        raise ConfigError(message)
     return layer(name=name, **parts, **fixed, **options)

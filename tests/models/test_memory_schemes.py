@@ -131,6 +131,7 @@ def test_checkpoint_restores_a_fresh_model(name, tmp_path):
         ({"name": "arc_i", "sharing": "private"}, "has no option 'sharing'"),
         # As after `--config.model.scheme.name=arc_i` alone.
         ({"name": "arc_i", "meta_units": 3}, "together, as {'name': 'arc_i',"),
+        ({"name": "arc_i", "unitz": 3}, "did you mean 'units'.?$"),
     ],
 )
 def test_wrong_options(scheme, message):

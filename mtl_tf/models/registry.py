@@ -82,9 +82,14 @@ def make_scheme(
     known, name = SCHEMES, config.get("name", "")
     if own_functions.is_own(name):
         known = {name: own_layers.load_scheme(name)}
-    scheme = _make(
-        config, known, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
-    )
+    parts = {"init": init, "dtype": dtype}
+    try:
+        scheme = _make(config, known, "scheme", parts, tasks=tasks)
+    except ConfigError as error:
+        # Layers know no config: they name their option alone.
+        if str(error).partition(" ")[0] in config:
+            raise ConfigError(f"model.scheme.{error}")
+        raise
     if dtype != "float32" and not scheme.half_precision:
         raise ConfigError(
             f"training.mixed_precision is {dtype!r}, but the scheme {name} "

@@ -175,20 +175,24 @@ def _check_choices(planned: Sequence[Any]) -> None:
     """Refuses changes with which a row could only fail; it reads no data.
 
     Raises:
-        ConfigError: there is such a row; the message names it.
+        ConfigError: there is such a row; the message names the first.
     """
     from mtl_tf.experiments import published
     from mtl_tf.runs import starting_choices
     from mtl_tf.tasks import registry
 
-    for row, run in {run.row.name: run for run in reversed(planned)}.items():
-        if run.has_trained or run.row.column == published.BASELINE:
+    for run in planned:
+        if (
+            run.seed > 1
+            or run.has_trained
+            or run.row.column == published.BASELINE
+        ):
             continue
         types = registry.types_of(run.config["tasks"])
         try:
             starting_choices.check(run.config, types)
         except MtlError as error:
-            raise ConfigError(f"row {row}: {error}")
+            raise ConfigError(f"row {run.row.name}: {error}")
 
 
 def _command() -> str:

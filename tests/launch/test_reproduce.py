@@ -263,7 +263,9 @@ def test_changes_that_no_row_reads_are_refused(trained, tmp_path):
     with pytest.raises(
         ConfigError, match="row arc_i: model.*memory_slots must"
     ):
-        dry_run("lstm,arc_i", "model.scheme={'name':'arc_i','memory_slots':0}")
+        dry_run(
+            "arc_i,arc_ii", "model.scheme={'name':'arc_i','memory_slots':0}"
+        )
     with pytest.raises(
         ConfigError, match="row lstm: training.initialize_from: n"
     ):

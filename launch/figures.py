@@ -35,6 +35,19 @@ FIGURES = (
 )
 FREE_HEIGHT = (LEARNING_CURVES, SCORE_CURVES, LAYERS)
 LEAST_SIZE = 16  # ems of a page
+_OF_TEXTS = (FUSION_GATE, GENERATED_WEIGHTS, ATTENTION, ALIGNMENT, ANSWER)
+# The figures that read a flag; all read the others.
+_READERS = {
+    "task": (*_OF_TEXTS, NEIGHBOURS, SOURCES),
+    "text": _OF_TEXTS,
+    "input": _OF_TEXTS,
+    "axis": (SCORE_CURVES,),
+    "metric": (SCORE_CURVES,),
+    "split": (SOURCES,),
+    "examples": (SOURCES,),
+    "words": (NEIGHBOURS,),
+    "count": (NEIGHBOURS,),
+}
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -200,10 +213,25 @@ def _page(values: flags.FlagValues) -> Any:
     )
 
 
+def _check_read(values: flags.FlagValues) -> None:
+    """Refuses flags that the figure does not read.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    for name, readers in _READERS.items():
+        if values[name].present and values.figure not in readers:
+            raise ConfigError(
+                f"--{name} does nothing for --figure={values.figure}: it is "
+                f"for {', '.join(readers)}"
+            )
+
+
 def main(values: flags.FlagValues) -> None:
     """Draws the figure and writes it."""
     from mtl_tf.figures import style
 
+    _check_read(values)
     page = _page(values)
     with style.drawing(page):
         _draw(values, page)

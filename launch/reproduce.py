@@ -9,7 +9,7 @@ from typing import Any
 from absl import flags
 
 from mtl_tf.core import terminal
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError, MtlError, RunError
 from mtl_tf.programs import common_flags, config_argument, runner
 
 
@@ -94,6 +94,8 @@ def main(values: flags.FlagValues) -> int:
         [name.strip() for name in values.columns],
     )
     _check_used(planned, changes)
+    if changes:
+        _check_choices(planned)
     if values.dry_run:
         for run in planned:
             print(f"{run.state:8}  {run.row.name:12}  {run.path}")
@@ -124,7 +126,7 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
         changes: `FIELD=VALUE` each, in every row.
 
     Raises:
-        ConfigError: a change names no field or has a wrong value.
+        ConfigError: a change names no field of this row, or has a wrong value.
     """
     from mtl_tf.config_fields import validation
 
@@ -139,8 +141,12 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
                 "have the seeds 1, 2, ..., as many as --seeds says"
             )
     values = flags.FlagValues()
-    values(config_argument.define(name, argv, values))
-    return validation.validate(values.config.to_dict())
+    try:
+        values(config_argument.define(name, argv, values))
+        return validation.validate(values.config.to_dict())
+    except ConfigError as error:
+        # Other rows may have the field: schemes have different options.
+        raise ConfigError(f"row {row.name}: {error}")
 
 
 def _check_used(planned: Sequence[Any], changes: Sequence[str]) -> None:
@@ -163,6 +169,30 @@ def _check_used(planned: Sequence[Any], changes: Sequence[str]) -> None:
         (run.config, paths, registry.types_of(run.config["tasks"]))
         for run in planned
     )
+
+
+def _check_choices(planned: Sequence[Any]) -> None:
+    """Refuses changes with which a row could only fail; it reads no data.
+
+    Raises:
+        ConfigError: there is such a row; the message names the first.
+    """
+    from mtl_tf.experiments import published
+    from mtl_tf.runs import starting_choices
+    from mtl_tf.tasks import registry
+
+    for run in planned:
+        if (
+            run.seed > 1
+            or run.has_trained
+            or run.row.column == published.BASELINE
+        ):
+            continue
+        types = registry.types_of(run.config["tasks"])
+        try:
+            starting_choices.check(run.config, types)
+        except MtlError as error:
+            raise ConfigError(f"row {run.row.name}: {error}")
 
 
 def _command() -> str:

@@ -51,6 +51,7 @@ def predict(
 
     asked = _Asked(run, score)
     known = {task["name"]: task for task in run.tasks}
+    asked.check_columns(reader.columns)
     empty = input_rows.EmptyTexts()
     with contextlib.ExitStack() as resources:
         table = None
@@ -119,6 +120,32 @@ class _Asked:
         if self.score:
             return labelled_data.given_columns(self.run.config, task)
         return labelled_data.trained_columns(self.run.config, task)
+
+    def check_columns(self, named: Mapping[str, str]) -> None:
+        """Refuses columns of fields that no task reads.
+
+        Otherwise a row's column that is called as in the task's own files would
+        be read instead, without a word.
+
+        Args:
+            named: columns that the user has named, by field.
+        """
+        if not named:
+            return
+        from mtl_tf.prediction import task_types
+
+        known = {"task"}
+        for task in self.run.tasks:
+            of_type = task_types.of(task["type"])
+            if not self.score:
+                known.update(of_type.input_fields(task))
+            elif not of_type.given_texts:
+                continue
+            known.update(self.type_of(task).column_fields(task))
+            # These names are read as well.
+            known.update(self.columns(task).values())
+        for field in named:
+            look_up(field, dict.fromkeys(sorted(known)), "field of --columns")
 
     def tell(
         self, task: str, examples: list[dict[str, Any]], batch_size: int

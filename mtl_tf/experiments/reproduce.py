@@ -35,7 +35,7 @@ from mtl_tf.experiments.planned_runs import (
 )
 from mtl_tf.experiments.published import PublishedTable
 from mtl_tf.runs import training_run
-from mtl_tf.runs.directory import own_files
+from mtl_tf.runs.directory import kinds, own_files
 from mtl_tf.runs.directory.run_directory import RunDirectory
 
 
@@ -105,9 +105,11 @@ def reproduce(
 
     Raises:
         Interrupted: a signal came; the same call resumes.
-        RunError: `model_dir` is in use or holds runs with other configs.
+        RunError: `model_dir` is in use, or holds runs with other configs or no
+            table.
     """
     folder = _TableFolder(table, planned, model_dir, settings)
+    kinds.check(model_dir, kinds.TABLE)
     with files.locked(model_dir):
         folder.claim_setting()
         folder.claim_rows()

@@ -27,6 +27,7 @@ from mtl_tf.experiments import sweep_report
 from mtl_tf.experiments.grids import Cell, cells, parse
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import training_run
+from mtl_tf.runs.directory import kinds
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
@@ -99,10 +100,7 @@ def sweep(
     run = RunDirectory(model_dir)
     _check_used(todo, config, overridden, run)
     _check_options(todo, run, directories)
-    if run.has("config.json"):
-        raise RunError(
-            f"{model_dir} holds a run: name another --model_dir for the sweep"
-        )
+    kinds.check(model_dir, kinds.SWEEP)
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}
         run.check_or_write("sweep_config.json", base, "the config")

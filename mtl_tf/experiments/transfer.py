@@ -24,7 +24,7 @@ from mtl_tf.pipelines import mixing
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import systems, training_run
 from mtl_tf.runs.data import run_data
-from mtl_tf.runs.directory import run_results
+from mtl_tf.runs.directory import kinds, run_results
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.loaded import fewer_tasks
 from mtl_tf.runs.systems import sharing
@@ -96,6 +96,7 @@ def transfer(
     run_data.check_named_tasks(config["training"], tasks)
     names, target_names = _targets(tasks, targets)
     run = RunDirectory(model_dir)
+    kinds.check(model_dir, kinds.TRANSFER)
     if not run.has("transfer.json"):
         training_run.check_options(config, tasks)
     config = _for_all(config, tasks)

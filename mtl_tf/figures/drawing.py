@@ -48,7 +48,14 @@ def named(item: str) -> Named:
 
 
 def all_named(items: Sequence[str]) -> list[Named]:
-    """Reads the items of a list; a folder whose name has commas is one."""
+    """Reads the items of a list; a folder whose name has commas is one.
+
+    Args:
+        items: `PATH` or `LABEL=PATH` each.
+
+    Raises:
+        ConfigError: an item names no folder.
+    """
     runs: list[Named] = []
     start = 0
     while start < len(items):
@@ -58,6 +65,11 @@ def all_named(items: Sequence[str]) -> list[Named]:
                 stop = end
                 break
         runs.append(named(",".join(items[start:stop])))
+        if not runs[-1].path:
+            raise ConfigError(
+                f"--model_dir={','.join(items)} must name a folder before and "
+                "after each comma"
+            )
         start = stop
     return runs
 

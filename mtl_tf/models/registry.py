@@ -82,9 +82,14 @@ def make_scheme(
     known, name = SCHEMES, config.get("name", "")
     if own_functions.is_own(name):
         known = {name: own_layers.load_scheme(name)}
-    scheme = _make(
-        config, known, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
-    )
+    parts = {"init": init, "dtype": dtype}
+    try:
+        scheme = _make(config, known, "scheme", parts, tasks=tasks)
+    except ConfigError as error:
+        # Layers know no config: they name their option alone.
+        if str(error).partition(" ")[0] in config:
+            raise ConfigError(f"model.scheme.{error}")
+        raise
     if dtype != "float32" and not scheme.half_precision:
         raise ConfigError(
             f"training.mixed_precision is {dtype!r}, but the scheme {name} "
@@ -121,9 +126,17 @@ def _make(config: Mapping, known: Mapping, name: str, parts: Mapping, **fixed):
     fields = set(layer(**fixed).get_config())
     fields -= {"name", "trainable", "dtype", "init", *fixed}
     for option in options:
-        if option not in fields:
-            raise ConfigError(
-                f"{name} {config['name']!r} has no option {option!r}; "
-                f"{hint(option, fields)}"
+        if option in fields:
+            continue
+        message = f"{name} {config['name']!r} has no option {option!r}; "
+        message += hint(option, fields)
+        if any(
+            option in other(**fixed).get_config() for other in known.values()
+        ):
+            # Most likely, only the name was changed.
+            message += (
+                " (another name has other options: give them together, as "
+                f"{{'name': {config['name']!r}, ...}})"
             )
+        raise ConfigError(message)
     return layer(name=name, **parts, **fixed, **options)

@@ -23,7 +23,7 @@ from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.clean_parts import CleanParts
-from mtl_tf.runs import initializing, systems, teachers
+from mtl_tf.runs import starting_choices, systems, teachers
 from mtl_tf.runs.data import run_data
 from mtl_tf.runs.directory import own_files, run_results, run_weights, seals
 from mtl_tf.runs.directory.run_directory import LENGTHS, SERVED, RunDirectory
@@ -37,12 +37,9 @@ from mtl_tf.runs.stages import (
 )
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.distribution.strategies import make_strategy
 from mtl_tf.training.distribution.workers import Workers
-from mtl_tf.training.optimizers.learning_rates import WarmupThen
-from mtl_tf.training.optimizers.optimizers import make_optimizer
 from mtl_tf.training.summaries import TensorBoard
 
 Beside = Callable[[run_data.RunData, list[dict[str, Any]], int], None]
@@ -145,20 +142,11 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         names = [task.name for task in tasks]
         mixing.for_tasks(config["pipeline"]["mixing"], names)
         stage_gradients.check(config, tasks)
+    starting_choices.check(config, {task.type for task in tasks})
     for system in used:
-        system.check(config)
-        system.check_files(config)
         names = [t.name for t in tasks if systems.of_type(t.type) is system]
         system.check_group(names, names)
-    if source := config["training"]["initialize_from"]:
-        initializing.check_source(source)
-    optimizer = config["training"]["optimizer"]
-    rate = WarmupThen(optimizer["learning_rate"], optimizer["schedule"])
-    make_optimizer(optimizer, rate)
     stage_gradients.weighting_of(config, tasks)
-    text = config["text"]
-    for tokenizer in (text["tokenizer"], *text["tokenizers"].values()):
-        make_tokenizer(tokenizer)
 
 
 def _train(

@@ -238,6 +238,15 @@ def test_a_table_has_one_setting(tmp_path, fake):
     assert [r["ours"]["finished"] for r in report["rows"]] == [[1], [1], []]
 
 
+def test_the_folder_of_a_sweep_is_no_table(tmp_path, fake):
+    (tmp_path / "sweep_config.json").write_text("{}")
+    with pytest.raises(
+        RunError, match="holds a sweep: .* the table of a paper"
+    ):
+        run_all(tmp_path, "", seeds=1)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_a_run_that_failed_late_keeps_its_setting(tmp_path, fake):
     def run_with(*overrides):
         settings = reproduce.Settings(overrides=overrides)

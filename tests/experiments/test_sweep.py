@@ -221,6 +221,16 @@ def test_a_sweep_and_a_run_have_folders_of_their_own(tmp_path, training):
     assert not (tmp_path / "sweep/config.json").exists()
 
 
+@pytest.mark.parametrize("held", ["transfer.json", "setting.json"])
+def test_other_folders_are_no_sweep(tmp_path, training, held):
+    (tmp_path / held).write_text("{}")
+    with pytest.raises(RunError, match="holds .*: name another .* a sweep"):
+        sweep.sweep(config(), str(tmp_path))
+    with pytest.raises(RunError, match="holds .*: name another .* for a run"):
+        RunDirectory(str(tmp_path)).claim(config())
+    assert [file.name for file in tmp_path.iterdir()] == [held]
+
+
 def test_settings_of_other_tasks_are_told(tmp_path, training, caplog):
     sweep.sweep(config(f"{RATES}=0.1,0.2"), str(tmp_path / "rates"))
     assert "The grid changes tasks" not in caplog.text

@@ -45,6 +45,15 @@ def by_path(directory):
     }
 
 
+def test_the_results_of_a_run_are_not_overwritten(tmp_path, small_files):
+    config = quick(small_files)
+    run = RunDirectory(str(tmp_path / "run"))
+    run.claim(config)
+    with pytest.raises(RunError, match="run holds a run: .* for a transfer"):
+        transfer.transfer(config, run.path)
+    assert not run.has("transfer.json")
+
+
 @pytest.mark.extended
 def test_each_task_is_left_out_once(turns):
     directory, results = turns

@@ -11,6 +11,7 @@ pytest.importorskip("matplotlib")
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures import (
     curve_figure,
+    drawing,
     panels,
     sheet,
     style,
@@ -285,3 +286,9 @@ def test_characters_that_the_font_lacks_are_boxes_without_a_word(recwarn):
     figure.text(0.5, 0.5, "parcel \N{PACKAGE} \u4f60")
     assert style.png(figure)
     assert not [one for one in recwarn if "font" in str(one.message)]
+
+
+@pytest.mark.parametrize("items", [["", ""], ["x", ""], ["A="]])
+def test_an_item_without_a_folder_is_refused(items):
+    with pytest.raises(ConfigError, match="must name a folder before and"):
+        drawing.all_named(items)

@@ -126,6 +126,14 @@ def test_what_a_run_of_translation_has_not(
         call(f"--model_dir={translation_run}", *arguments)
 
 
+@pytest.mark.parametrize(
+    "argument", ["--task=a", "--text=no", "--words=a", "--count=3", "--split=x"]
+)
+def test_flags_that_a_figure_does_not_read(argument, tmp_path):
+    with pytest.raises(ConfigError, match="does nothing for --figure=layers"):
+        call("--figure=layers", "--model_dir=x", "--output=x.png", argument)
+
+
 def test_a_run_without_gates_is_named(toy_run, tmp_path):
     with pytest.raises(ConfigError, match=r"none of the runs \(toy\) has a fu"):
         call(

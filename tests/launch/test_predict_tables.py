@@ -269,6 +269,10 @@ def test_wrong_tables(run, call, tmp_path, content, flags, message):
         ),
         (["--columns=text"], "--columns must be FIELD=COLUMN, got 'text'"),
         (["--columns=text=a,text=b"], "names the field text twice"),
+        (
+            ["--columns=txt=review"],
+            "unknown field .*'txt'; did you mean 'text'",
+        ),
         (["--columns=text=a", "--format=text"], "is for jsonl, csv, tsv, conl"),
         (
             [],

@@ -53,8 +53,9 @@ def test_flags_of_the_search_reach_the_run(translator, files):
     ],
 )
 def test_alignments_have_no_place_in_lines(translator, files, more, form):
-    with pytest.raises(ConfigError, match=f"jsonl, csv or tsv, .* as {form}:"):
-        files.call(b"a", "--task=en-de", "--alignments", *more)
+    for flag in ("--alignments", "--n_best=2"):
+        with pytest.raises(ConfigError, match=f"csv or tsv, .* as {form}:"):
+            files.call(b"a", "--task=en-de", flag, *more)
     assert not files.output.exists()
     files.call(b"a", "--task=en-de", "--alignments")
     assert translator.decoding == {"alignments": True}

@@ -45,7 +45,7 @@ def test_the_rows_configs_reach_the_training(
     trained, tmp_path, capsys, monkeypatch
 ):
     vectors = tmp_path / "vectors.txt"
-    vectors.write_text("")
+    vectors.write_text(f"good{' 0.5' * 100}\n")
     arguments = [
         "--table=shared_memory/4",
         "--rows=lstm,arc_i",
@@ -257,6 +257,19 @@ def test_changes_that_no_row_reads_are_refused(trained, tmp_path):
     shares = "training.share_steps=True"
     with pytest.raises(ConfigError, match="share_steps does nothing"):
         dry_run("arc_i", shares)
+    with pytest.raises(ConfigError, match="row nbow: unknown .*has no 'units'"):
+        dry_run("lstm,nbow", "model.scheme.units=24")
+    dry_run("lstm", "model.scheme.units=24")
+    with pytest.raises(
+        ConfigError, match="row arc_i: model.*memory_slots must"
+    ):
+        dry_run(
+            "arc_i,arc_ii", "model.scheme={'name':'arc_i','memory_slots':0}"
+        )
+    with pytest.raises(
+        ConfigError, match="row lstm: training.initialize_from: n"
+    ):
+        dry_run("lstm", "training.initialize_from=nowhere")
     dry_run("lstm,arc_i", shares)  # The row lstm has a model for each task.
 
 

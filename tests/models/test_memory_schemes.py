@@ -126,9 +126,15 @@ def test_checkpoint_restores_a_fresh_model(name, tmp_path):
         ({"name": "me_lstm", "align": "cos"}, "unknown align 'cos'"),
         ({"name": "me_lstm", "sharing": "share"}, "did you mean 'shared'"),
         ({"name": "arc_i", "memory_slot": 3}, "did you mean 'memory_slots'"),
-        ({"name": "arc_ii", "memory_width": 0}, "memory_width must be a pos"),
+        (
+            {"name": "arc_ii", "memory_width": 0},
+            "^model.scheme.memory_width must",
+        ),
         ({"name": "arc_i", "units": -1}, "units must be a positive"),
         ({"name": "arc_i", "sharing": "private"}, "has no option 'sharing'"),
+        # As after `--config.model.scheme.name=arc_i` alone.
+        ({"name": "arc_i", "meta_units": 3}, "together, as {'name': 'arc_i',"),
+        ({"name": "arc_i", "unitz": 3}, "did you mean 'units'.?$"),
     ],
 )
 def test_wrong_options(scheme, message):

@@ -12,7 +12,7 @@ from absl import logging
 from mtl_tf.config_fields import fields
 from mtl_tf.core import digests, files, strict_json
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs.directory import file_shapes, own_files, upgrading
+from mtl_tf.runs.directory import file_shapes, kinds, own_files, upgrading
 from mtl_tf.training.optimizers import learning_rates
 
 # These fields change no result, so they may change at any time.
@@ -139,14 +139,11 @@ class RunDirectory:
 
         Raises:
             ConfigError: the config has a field name of an older version.
-            RunError: the directory holds a run with another config, or a sweep.
+            RunError: the directory holds a run with another config, or no run.
         """
         for name in flatten(config):
             fields.check_renamed(name)
-        if self.has("sweep_config.json"):
-            raise RunError(
-                f"{self.path} holds a sweep: name another --model_dir for a run"
-            )
+        kinds.check(self.path, kinds.RUN)
         files.make_directory(self.path)
         config = _plain(config)
         is_new = not self.has("config.json")

@@ -45,6 +45,7 @@ def test_learning_curves(toy_run, tmp_path):
     assert os.path.getsize(path) > 10_000
 
 
+@pytest.mark.extended
 def test_attention_and_layers(transformer_run, tmp_path, capsys):
     paths = [str(tmp_path / name) for name in ("a.png", "a.svg", "l.png")]
     call(

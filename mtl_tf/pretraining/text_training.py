@@ -280,6 +280,7 @@ def _train(
             total_steps=options.steps,
             evaluate_every=options.evaluate_every,
             steps_per_epoch=math.ceil(learner.blocks / options.blocks_of_step),
+            told=lambda score: f"perplexity {-score:.2f}",
         ),
         ["texts"],
     ).run(start)

@@ -42,6 +42,7 @@ class LoopOptions:
         max_seconds: time limit of the stage, summed over all processes that
             have worked on it. The stage then ends with an evaluation; with
             several workers, with the next regular one. 0 for no limit.
+        told: how lines of progress show a mean score.
     """
 
     total_steps: int
@@ -52,6 +53,7 @@ class LoopOptions:
     checkpoint_seconds: float = 60.0
     average_last: int = 0
     max_seconds: float = 0.0
+    told: Callable[[float], str] = "{:.2f}".format
 
 
 class Loop:
@@ -305,10 +307,11 @@ class Loop:
         self._look_at_time()
         if self.last is not None:
             self.last.remove_old(step)
-        best = float(state.best_score.numpy())
+        told = self.options.told
+        best = told(float(state.best_score.numpy()))
         self.progress.scores = (
-            f"| dev {mean:.2f}",
-            f"best {best:.2f} at {int(state.best_step.numpy())}",
+            f"| dev {told(mean)}",
+            f"best {best} at {int(state.best_step.numpy())}",
         )
 
     def _keep(self, step: int, score: float) -> None:

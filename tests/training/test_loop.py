@@ -384,6 +384,15 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     assert toy.Stage(tmp_path).checkpoints.restore() == 5
 
 
+def test_lines_of_progress_show_scores_as_told(tmp_path):
+    stage = toy.Stage(
+        tmp_path, scores=lambda step: -step, told="loss {:.1f}".format
+    )
+    stage.run()
+    shown = stage.loop.progress.scores
+    assert shown == ("| dev loss -12.0", "best loss -5.0 at 5")
+
+
 def test_weights_not_finite_before_the_first_state_are_named(tmp_path):
     stage = toy.Stage(tmp_path)
     stage.checkpoints.restore()

@@ -14,7 +14,7 @@ from mtl_tf.core.weight_marks import marks_of
 from mtl_tf.pretraining import text_training
 from mtl_tf.runs import systems
 from mtl_tf.runs.data import run_data
-from mtl_tf.runs.directory import seals
+from mtl_tf.runs.directory import kinds, seals
 from mtl_tf.runs.directory.run_directory import RunDirectory, no_weights
 from mtl_tf.training.checkpoints.saved_weights import BestWeights
 from mtl_tf.training.optimizers import freezing
@@ -64,11 +64,7 @@ def check_source(directory: str) -> None:
                 "it as model.encoder.preset"
             )
         return
-    if not run.has("config.json"):
-        raise RunError(
-            f"training.initialize_from: {directory} is not a run directory: "
-            "it has no config.json"
-        )
+    kinds.check_is_run(directory, "training.initialize_from")
     if not run.has(os.path.join("best", "best.json")):
         reason = "no trained weights (name one of its tasks/*)"
         if not run.has("tasks"):

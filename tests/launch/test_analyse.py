@@ -222,7 +222,9 @@ def test_mistakes_of_the_user(tmp_path, monkeypatch):
     (tmp_path / "open").mkdir()
     (tmp_path / "open" / "config.json").write_text("{}")
     for folder in ("open", "absent"):
-        with pytest.raises(RunError, match="no finished run|not a directory"):
+        with pytest.raises(
+            RunError, match="no finished run|absent does not exist"
+        ):
             run(f"--model_dir={tmp_path / folder}", f"--output={output}")
     with pytest.raises(ConfigError, match=r"page.pdf must end with \.html"):
         run(f"--model_dir={path}", f"--output={tmp_path / 'page.pdf'}")

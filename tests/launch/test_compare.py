@@ -246,7 +246,7 @@ def test_two_are_named(tmp_path, count):
 
 def test_mistakes(tmp_path):
     one = make_run(tmp_path / "one", 0.6)
-    with pytest.raises(RunError, match="is not a directory"):
+    with pytest.raises(RunError, match="nothing does not exist"):
         run([one, tmp_path / "nothing"])
     with pytest.raises(RunError, match="holds no finished run"):
         run([one, tmp_path])

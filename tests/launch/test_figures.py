@@ -167,7 +167,7 @@ def test_what_is_missing_is_said(toy_run, tmp_path, arguments, message):
 def test_the_output_is_checked_before_anything_is_read():
     with pytest.raises(ConfigError, match=r"--output=x.gif must end with"):
         call("--figure=learning_curves", "--model_dir=x", "--output=x.gif")
-    with pytest.raises(RunError, match="nowhere is not a run directory"):
+    with pytest.raises(RunError, match="nowhere does not exist"):
         call(
             "--figure=learning_curves",
             "--model_dir=nowhere",

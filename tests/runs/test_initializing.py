@@ -405,7 +405,9 @@ def test_a_run_that_continues_does_not_start_again(
 
 
 def test_a_directory_without_weights(tmp_path, toy_files, toy_run):
-    with pytest.raises(RunError, match="initialize_from: .* no config.json"):
+    with pytest.raises(
+        RunError, match="initialize_from: .*absent does not exist"
+    ):
         started(toy_files, tmp_path / "a", str(tmp_path / "absent"))
     os.makedirs(tmp_path / "empty")
     shutil.copy(os.path.join(toy_run, "config.json"), tmp_path / "empty")

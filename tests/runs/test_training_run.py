@@ -147,8 +147,13 @@ def test_joint_steps_with_uncertainty_weights(tmp_path, toy_files):
 def test_a_directory_that_is_no_run(tmp_path):
     with pytest.raises(RunError, match="is not a run directory"):
         mtl_tf.load(str(tmp_path))
-    with pytest.raises(RunError, match="is not a run directory"):
+    with pytest.raises(RunError, match="absent does not exist$"):
         mtl_tf.load(str(tmp_path / "absent"))
+    (tmp_path / "quickstart").mkdir()
+    near = str(tmp_path / "quickstart")
+    match = f"quikstart/? does not exist; did you mean {near}[?]"
+    with pytest.raises(RunError, match=match):
+        mtl_tf.load(str(tmp_path / "quikstart/"))
 
 
 def test_damaged_best_weights_are_named(tmp_path, toy_run):

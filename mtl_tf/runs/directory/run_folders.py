@@ -10,6 +10,7 @@ from absl import logging
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import InUse, MtlError, RunError
+from mtl_tf.runs.directory import kinds
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks.reading import given_rows
 
@@ -45,7 +46,9 @@ def systems_of(path: str) -> list[list[str]]:
         RunError: there is none.
     """
     if not os.path.isdir(path):
-        raise RunError(f"{path} is not a directory")
+        if os.path.exists(path):
+            raise RunError(f"{path} is not a directory")
+        raise RunError(f"{path} does not exist{kinds.near(path)}")
     path = _setting_of(path)
     names = os.listdir(path)
     # A fold is tested on examples of its own: seeds of whole runs go first.
@@ -112,8 +115,7 @@ def run_folders(path: str) -> list[RunDirectory]:
         RunError: it is no run directory.
     """
     directory = RunDirectory(path)
-    if not directory.has("config.json"):
-        raise RunError(f"{path} is not a run directory: it has no config.json")
+    kinds.check_is_run(path)
     if not directory.has("tasks"):
         return [directory]
     return [

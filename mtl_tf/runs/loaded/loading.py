@@ -11,7 +11,7 @@ from mtl_tf.prediction.inference import Predictor
 from mtl_tf.runs import fitting, systems
 from mtl_tf.runs.building import build
 from mtl_tf.runs.data import run_data
-from mtl_tf.runs.directory import run_weights, seals
+from mtl_tf.runs.directory import kinds, run_weights, seals
 from mtl_tf.runs.directory.run_boundaries import boundaries_of
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.loaded.loaded_run import Run
@@ -38,10 +38,7 @@ def load(
     """
     checks.one_of("weights", weights, run_weights.CHOICES)
     directory = RunDirectory(run_directory)
-    if not directory.has("config.json"):
-        raise RunError(
-            f"{run_directory} is not a run directory: it has no config.json"
-        )
+    kinds.check_is_run(run_directory)
     config = directory.read("config.json")
     if config["train_separately"]:
         raise RunError(
@@ -65,9 +62,9 @@ def load(
     if directory.has(fitting.FILE):
         fitted = directory.read(fitting.FILE)
         tasks = [task | fitted.get(task["name"], {}) for task in tasks]
-    kinds = [task["type"] for task in tasks]
+    types = [task["type"] for task in tasks]
     boundaries = boundaries_of(directory.file("data.json"), data, tasks)
-    predictor = Predictor(model, kinds, boundaries, data["axes"], decoder)
+    predictor = Predictor(model, types, boundaries, data["axes"], decoder)
     run = Run(directory, config, tasks, encoder, predictor, weights)
     run.weights_for(tasks[0]["name"])
     if weights != run_weights.BEST and directory.has(fitting.FILE):

@@ -120,7 +120,7 @@ def scores_of(results):
 
 def test_each_type_is_better_than_a_guess(trained):
     scores = scores_of(trained[1])
-    least = {"labels": 75, "count": 60, "same": 70, "both": 40, "has": 75}
+    least = {"labels": 80, "count": 75, "same": 80, "both": 55, "has": 80}
     assert all(scores[name] >= least[name] for name in least), scores
 
 

@@ -171,7 +171,7 @@ def test_a_wrong_tokenizer_leaves_no_run(
         ("text", {"vectors": "gone.txt"}, "gone.txt: No such file"),
         ("text", {"vectors": "{tmp}/short.txt"}, "short.txt:1: 1 numbers"),
         ("model", {"encoder": {"preset": "./gone"}}, "must be a folder"),
-        ("training", {"initialize_from": "gone"}, "gone is not a run dir"),
+        ("training", {"initialize_from": "gone"}, "gone does not exist"),
         (
             "training",
             {"gradient_surgery": "pcgrad", "accumulate_steps": 2},

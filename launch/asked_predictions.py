@@ -57,15 +57,16 @@ def check_search(form: str, values: flags.FlagValues) -> None:
             )
     if values.interactive:
         form = values.output_format or "lines for people"
+    if form in _WITH_FIELDS:
+        return
     more = {"alignments": values.alignments, "n_best": (values.n_best or 1) > 1}
-    for name in (name for name, asked in more.items() if asked):
-        if form in _WITH_FIELDS:
-            break
-        *others, last = _WITH_FIELDS
-        raise ConfigError(
-            f"--{name} is for predictions in {', '.join(others)} or {last}"
-            f", and these are written as {form}: give --output_format=jsonl"
-        )
+    for name, is_asked in more.items():
+        if is_asked:
+            *others, last = _WITH_FIELDS
+            raise ConfigError(
+                f"--{name} is for predictions in {', '.join(others)} or {last}"
+                f", and these are written as {form}: give --output_format=jsonl"
+            )
 
 
 def check(

@@ -34,7 +34,8 @@ from mtl_tf.tasks.task import Task
 from mtl_tf.training.distribution import strategies
 
 _FAILED = "failed.json"
-_TASKS = "tasks"
+# Fields on which it depends which test examples are clean.
+_OF_CLEAN_PARTS = ("tasks", "evaluation.group")
 
 
 def sweep(
@@ -85,11 +86,10 @@ def sweep(
     fields = config["sweep"]
     grid = parse(fields["grid"])
     todo = cells(config, grid, fields["folds"], fields["seeds"])
-    if _TASKS in grid:
+    if "tasks" in grid:
         logging.warning(
-            "The grid changes %s: the mean of each setting is over its own "
-            "tasks. That one is above another one may be due to easier tasks.",
-            _TASKS,
+            "The grid changes tasks: the mean of each setting is over its own "
+            "tasks. That one is above another one may be due to easier tasks."
         )
     if validate:
         todo = [
@@ -106,7 +106,8 @@ def sweep(
         run.check_or_write("sweep_config.json", base, "the config")
         _check_none_is_lost(run, todo)
         clean = None
-        if not fields["folds"] and not {_TASKS, "evaluation.group"} & set(grid):
+        changes_parts = not grid.keys().isdisjoint(_OF_CLEAN_PARTS)
+        if not fields["folds"] and not changes_parts:
             clean = CleanParts.of_config(config, *directories)
         worker = _Worker(run, todo, directories, strategy, clean, retry)
         return worker.work(config["name"])

@@ -55,15 +55,7 @@ def teachers_of(path: str) -> Iterator[Weighted]:
         results = files.read_json(path)
         named = f"{FIELD}: {path}"
         members = loaded_ensemble.members_of(results, named)
-        for run, _ in members:
-            if not RunDirectory(run).has("config.json"):
-                raise ConfigError(
-                    f"{named}: its member {run} is not there any more: "
-                    "restore it, or run launch.ensemble again"
-                )
-        # Older versions noted no states.
-        noted = [one for one in results["members"] if "state" in one]
-        loaded_ensemble.check_unchanged(noted, path)
+        loaded_ensemble.check_unchanged(results["members"], named)
         for run, weight in members:
             yield Weighted(_of_run(run), weight)
         return

@@ -273,7 +273,7 @@ def test_several_types_and_their_thresholds(tmp_path):
         ),
         (
             lambda v: v["members"][0].update(directory="/nothing"),
-            "/nothing of the ensemble is not there any more",
+            "its member /nothing is not there any more",
         ),
     ],
 )

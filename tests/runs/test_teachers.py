@@ -257,12 +257,12 @@ def test_wrong_teachers(tmp_path, entries, teacher):
     check(RunError, "what launch.ensemble --output", student(entries, wrong))
     member = {"directory": teacher, "weight": 1, "state": "of before"}
     wrong.write_text(json.dumps({"members": [member]}))
-    match = f"{teacher} has been trained or calibrated since {wrong} was"
+    match = f"{wrong}: its member {teacher} has been trained or calibrated"
     check(RunError, match, student(entries, wrong))
     member["directory"] = str(tmp_path / "gone")
     wrong.write_text(json.dumps({"members": [member]}))
     match = "training.teachers: .*wrong.json: its member .*gone is not there"
-    check(ConfigError, match, student(entries, wrong))
+    check(RunError, match, student(entries, wrong))
     other = [{**entries[0], "name": "other"}]
     match = r"of no task of this run \(other\) .* know the probabilities"
     check(ConfigError, match, student(other, teacher))

@@ -221,23 +221,28 @@ def load(path: str) -> LoadedEnsemble:
 
 
 def check_unchanged(members: Sequence[Mapping[str, Any]], path: str) -> None:
-    """Refuses a member whose scores and thresholds are not those it had.
+    """Refuses a member that is gone, or has other scores and thresholds.
 
     Args:
-        members: those of an ensemble's file.
-        path: the file's path.
+        members: those of an ensemble's file. Older versions noted no states.
+        path: the file's path, for messages.
 
     Raises:
         RunError: there is such a member.
     """
     for member in members:
-        # A member of weight 0 does not count, and may be gone.
         directory = member["directory"]
-        counts = member["weight"] and os.path.isdir(directory)
-        if counts and member.get("state") != state_of(directory):
+        if not member["weight"]:
+            continue  # It does not count, and may be gone.
+        if not RunDirectory(directory).has("config.json"):
             raise RunError(
-                f"{directory} has been trained or calibrated since {path} was "
-                "written: run launch.ensemble again"
+                f"{path}: its member {directory} is not there any more: "
+                "restore it, or run launch.ensemble again"
+            )
+        if "state" in member and member["state"] != state_of(directory):
+            raise RunError(
+                f"{path}: its member {directory} has been trained or "
+                "calibrated since: run launch.ensemble again"
             )
 
 
@@ -276,11 +281,6 @@ def state_of(directory: str) -> str:
 def _place(directory: str, task: str) -> str:
     """The directory of the member's model of a task."""
     run = RunDirectory(directory)
-    if not run.has("config.json"):
-        raise RunError(
-            f"the member {directory} of the ensemble is not there any more: "
-            "restore it, or run launch.ensemble again"
-        )
     if "baseline" in run.read("config.json"):
         raise ConfigError(
             f"the member {directory} of the ensemble is a linear baseline, "

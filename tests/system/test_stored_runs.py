@@ -38,9 +38,12 @@ def in_the_checkout(monkeypatch):
 
 
 def assert_close(found, expected, where=""):
-    """Equal, but for the last bits of numbers: processors differ."""
+    """Equal, but for the last bits of numbers: processors differ.
+
+    What newer code says besides, such as that translations repeat, may stand.
+    """
     if isinstance(expected, dict):
-        assert found.keys() == expected.keys(), where
+        assert expected.keys() <= found.keys(), where
         for key in expected:
             assert_close(found[key], expected[key], f"{where}/{key}")
     elif isinstance(expected, list):
@@ -102,10 +105,15 @@ def test_its_export_answers_what_it_did(stored, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_training_ends_with_the_same_weights(name, tmp_path):
-    """`make --compare` tells whether they have the same bits."""
+    """`make --compare` tells whether they have the same bits.
+
+    Adam takes a whole step where a gradient is nearly 0, so another processor's
+    rounding moves single elements: the norm of a weight's difference counts.
+    """
     make.train(make.config_of(make.HERE / name), str(tmp_path / name))
     found = make.weights_of(str(tmp_path / name))
     expected = make.weights_of(str(make.HERE / name))
     assert found.keys() == expected.keys()
     for path, weight in expected.items():
-        np.testing.assert_allclose(found[path], weight, 1e-3, 1e-4)
+        moved = np.linalg.norm(found[path] - weight)
+        assert moved <= 5e-4 * np.linalg.norm(weight) + 1e-6, path

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
-from mtl_tf.pipelines.piece_examples import examples_of
+from mtl_tf.pipelines.examples.piece_examples import examples_of
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.features import inputs
 

@@ -50,7 +50,7 @@ def main(values: flags.FlagValues) -> int:
         config["seed"] = values.seed
 
     from mtl_tf.baselines import linear
-    from mtl_tf.evaluation import tables
+    from mtl_tf.evaluation.tables import tables
 
     results = linear.train(
         config,

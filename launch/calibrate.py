@@ -45,7 +45,7 @@ def main(values: flags.FlagValues) -> None:
     for task, wish in map(parse_threshold, values.threshold):
         wishes.setdefault(task, []).append(wish)
 
-    from mtl_tf.evaluation import folding
+    from mtl_tf.evaluation.tables import folding
     from mtl_tf.experiments import calibration
 
     calibrated = calibration.calibrate(

@@ -82,7 +82,7 @@ def main(values: flags.FlagValues) -> None:
 
 
 def _average(values: flags.FlagValues, paths: list[str]) -> None:
-    from mtl_tf.evaluation import folding
+    from mtl_tf.evaluation.tables import folding
     from mtl_tf.experiments import compare, ensemble
 
     directories = Directories(values.data_dir, values.manual_dir)

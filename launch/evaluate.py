@@ -65,7 +65,7 @@ def define_flags(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Scores the run and prints the table."""
     import mtl_tf
-    from mtl_tf.evaluation import tables
+    from mtl_tf.evaluation.tables import tables
 
     decoding = common_flags.decoding(values)
     run = mtl_tf.load(values.model_dir, decoding, values.weights)

@@ -261,7 +261,7 @@ def _print(
         warnings: sentences.
         texts: numbers of the cells that hold words.
     """
-    from mtl_tf.evaluation import folding
+    from mtl_tf.evaluation.tables import folding
 
     columns = terminal.width(sys.stdout)
     # The name of a dataset and of its split are one cell, that of the row.

@@ -204,7 +204,7 @@ def _check_objective(values: flags.FlagValues, is_encoder: bool) -> None:
 def _encoder(
     values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
 ) -> dict[str, float]:
-    from mtl_tf.pipelines import vector_corpus
+    from mtl_tf.pipelines.unlabelled import vector_corpus
     from mtl_tf.pretraining import encoders
 
     del config
@@ -218,7 +218,7 @@ def _encoder(
 def _scheme(
     values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
 ) -> dict[str, float]:
-    from mtl_tf.pipelines import vector_corpus
+    from mtl_tf.pipelines.unlabelled import vector_corpus
     from mtl_tf.pretraining import language_modelling, text_training
 
     options = language_modelling.of_config(

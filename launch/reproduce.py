@@ -71,7 +71,7 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
-    from mtl_tf.evaluation import folding
+    from mtl_tf.evaluation.tables import folding
     from mtl_tf.experiments import planned_runs, reproduce, table_page
     from mtl_tf.experiments.present_tasks import PresentTasks
     from mtl_tf.training.distribution import strategies

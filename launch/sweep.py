@@ -54,7 +54,7 @@ def main(values: flags.FlagValues) -> int:
 
     config = validation.checked(_config(values))
 
-    from mtl_tf.evaluation import folding
+    from mtl_tf.evaluation.tables import folding
     from mtl_tf.experiments import sweep, sweep_report
 
     report = sweep.sweep(

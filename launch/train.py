@@ -50,7 +50,7 @@ def main(values: flags.FlagValues) -> int:
     )
 
     from mtl_tf.baselines import yardsticks
-    from mtl_tf.evaluation import tables
+    from mtl_tf.evaluation.tables import tables
     from mtl_tf.experiments import single_tasks
     from mtl_tf.runs import training_run
     from mtl_tf.training import callbacks

@@ -85,9 +85,9 @@ def main(values: flags.FlagValues) -> None:
     elif not values["config"].present:
         raise ConfigError("give --tasks or --config: whose texts to learn from")
 
-    from mtl_tf.pipelines import vector_corpus
+    from mtl_tf.pipelines.unlabelled import vector_corpus
     from mtl_tf.tasks import registry
-    from mtl_tf.text import learning
+    from mtl_tf.text.vectors import learning
 
     learning.require()
     tasks = registry.resolve(

@@ -50,7 +50,7 @@ def main(values: flags.FlagValues) -> int:
         "config",
     )
 
-    from mtl_tf.evaluation import tables
+    from mtl_tf.evaluation.tables import tables
     from mtl_tf.experiments import transfer
 
     results = transfer.transfer(

@@ -170,10 +170,13 @@ def test_imports_of_modules_have_no_circle():
 @pytest.mark.parametrize(
     ("room", "folder", "needs"),
     [
+        ("evaluation", "task_types", "metrics"),
         ("layers", "crf", "recurrent"),
         ("models", "schemes", "scheme"),
+        ("pipelines", "schedule", "examples"),
         ("runs", "loaded", "data"),
         ("tasks", "sources", "reading"),
+        ("text", "encoding", "tokenizers"),
         ("training", "checkpoints", "optimizers"),
     ],
 )

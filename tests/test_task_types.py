@@ -139,7 +139,7 @@ def test_a_type_is_found_however_it_is_named(source):
     [
         '"""About tagging and translation."""',
         "x = 1  # tagging",
-        "from mtl_tf.text.translation import languages_of",
+        "from mtl_tf.text.encoding.translation import languages_of",
         "from mtl_tf.prediction import task_types",
         'x = task_types.of("ta" + name)',
     ],

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from mtl_tf.prediction.answering import SOURCES, Answerer, several
-from mtl_tf.text.questions import QuestionEncoder
+from mtl_tf.text.encoding.questions import QuestionEncoder
 
 from .. import exported_files
 from ..searching import ServedSearch

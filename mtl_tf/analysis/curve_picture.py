@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtl_tf.analysis.histories import Curves
-from mtl_tf.evaluation.score_format import metric_title
+from mtl_tf.evaluation.tables.score_format import metric_title
 from mtl_tf.figures import style
 from mtl_tf.figures.page import Page
 

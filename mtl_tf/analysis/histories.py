@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mtl_tf.evaluation.spread import spread
+from mtl_tf.evaluation.tables.spread import spread
 from mtl_tf.runs.directory import run_weights
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.directory.run_folders import run_folders

@@ -13,15 +13,15 @@ from mtl_tf.analysis.html import Markup, table, tag
 from mtl_tf.analysis.reliability_picture import reliability_picture
 from mtl_tf.analysis.run_analysis import Analysis, TaskAnalysis
 from mtl_tf.core.durations import duration
-from mtl_tf.evaluation import metrics
+from mtl_tf.evaluation.metrics import metrics
 from mtl_tf.evaluation.mistakes import Mistake
-from mtl_tf.evaluation.remarks import warnings
-from mtl_tf.evaluation.score_format import (
+from mtl_tf.evaluation.tables.remarks import warnings
+from mtl_tf.evaluation.tables.score_format import (
     mean_format,
     metric_title,
     shown_score,
 )
-from mtl_tf.evaluation.spread import spread
+from mtl_tf.evaluation.tables.spread import spread
 
 # Tokens on either side of a wrong one.
 _AROUND = 12

@@ -19,12 +19,8 @@ from mtl_tf.core import checks, files
 from mtl_tf.core import task_types as type_names
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
-from mtl_tf.evaluation import (
-    environment,
-    evaluator,
-    scored_examples,
-    tables,
-)
+from mtl_tf.evaluation import environment, evaluator, scored_examples
+from mtl_tf.evaluation.tables import tables
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs.data import probability_files, run_data, soft_targets
 from mtl_tf.runs.data.run_data import RunData

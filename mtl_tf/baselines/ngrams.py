@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
 
 #: The column of a text's words; of further texts its name's ending.
 TOKENS = "tokens"

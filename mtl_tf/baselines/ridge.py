@@ -6,7 +6,7 @@ import numpy as np
 
 from mtl_tf.baselines import svm
 from mtl_tf.baselines.ngrams import scikit_learn
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 
 
 class RidgeBlock(svm.Block):

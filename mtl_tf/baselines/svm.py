@@ -12,7 +12,7 @@ from mtl_tf.core import random
 from mtl_tf.evaluation import evaluator, task_types
 from mtl_tf.evaluation.probabilities import fit_temperature
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.runs.data.run_data import RunData
 from mtl_tf.tasks.task import Task
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.prediction_type import TaskDict
 

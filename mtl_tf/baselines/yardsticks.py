@@ -9,7 +9,7 @@ from absl import logging
 from mtl_tf.baselines import ngrams, ridge, svm, task_types
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.prediction import task_types as prediction_types
 from mtl_tf.prediction.scored_split import task_predictions
 from mtl_tf.runs.data import run_data

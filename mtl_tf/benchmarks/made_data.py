@@ -10,8 +10,8 @@ import tensorflow as tf
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.core import random
 from mtl_tf.pipelines.batches import BatchPlan
-from mtl_tf.pipelines.buckets import choose_boundaries
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.schedule.buckets import choose_boundaries
 
 _BATCHES = 32
 _SPREAD = 0.8  # standard deviation of log lengths

@@ -23,7 +23,7 @@ class QuestionAnswer:
         answers: all right answers, at least one; a model learns the first.
         id: the example's name in the corpus's files, and in predictions.
         scoring: what the task's metric needs besides the answers, as JSON
-            values; see `mtl_tf.evaluation.answer_metrics`.
+            values; see `mtl_tf.evaluation.metrics.answer_metrics`.
     """
 
     question: str

@@ -6,9 +6,10 @@ from typing import Any
 from mtl_tf.core.directories import DEFAULT_DIRECTORIES, Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import metrics, scored_examples, task_types
+from mtl_tf.evaluation import scored_examples, task_types
+from mtl_tf.evaluation.metrics import metrics
 from mtl_tf.evaluation.probabilities import quality
-from mtl_tf.evaluation.score_format import metric_title
+from mtl_tf.evaluation.tables.score_format import metric_title
 from mtl_tf.prediction.calibrating import Wish
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.prediction.prediction_type import FITTED_FIELDS

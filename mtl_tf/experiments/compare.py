@@ -9,14 +9,10 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.evaluation import (
-    folding,
-    scored_examples,
-    significance,
-    task_types,
-)
+from mtl_tf.evaluation import scored_examples, significance, task_types
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.significance import Difference, System
+from mtl_tf.evaluation.tables import folding
 from mtl_tf.runs.directory.run_folders import systems_of
 
 # The folders of single-task runs: trained separately, or new tasks of a

@@ -8,7 +8,7 @@ from absl import logging
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import tables
+from mtl_tf.evaluation.tables import tables
 from mtl_tf.runs import training_run
 from mtl_tf.runs.directory.run_directory import RunDirectory
 

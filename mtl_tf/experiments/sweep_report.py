@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core.durations import duration
-from mtl_tf.evaluation.markdown_grid import grid
-from mtl_tf.evaluation.spread import spread
+from mtl_tf.evaluation.tables.markdown_grid import grid
+from mtl_tf.evaluation.tables.spread import spread
 from mtl_tf.experiments.grids import Cell, setting_name
 
 Outcome = Mapping[str, Any] | None

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from mtl_tf.evaluation.score_format import metric_title
+from mtl_tf.evaluation.tables.score_format import metric_title
 from mtl_tf.experiments.published import PublishedTable
 
 _UNITS = {"examples": "texts", "tokens": "tokens"}

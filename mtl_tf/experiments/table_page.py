@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from mtl_tf.core.durations import duration
-from mtl_tf.evaluation.markdown_grid import grid
-from mtl_tf.evaluation.score_format import metric_title
+from mtl_tf.evaluation.tables.markdown_grid import grid
+from mtl_tf.evaluation.tables.score_format import metric_title
 from mtl_tf.experiments import published
 
 # More tasks than this become rows, with models as columns.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.evaluation import evaluator
-from mtl_tf.evaluation.spread import spread
+from mtl_tf.evaluation.tables.spread import spread
 from mtl_tf.experiments import table_differences
 from mtl_tf.experiments.published import (
     PublishedRow,

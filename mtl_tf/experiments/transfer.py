@@ -18,7 +18,7 @@ from mtl_tf.core import checks, files, renewal
 from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import tables
+from mtl_tf.evaluation.tables import tables
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.pipelines import mixing
 from mtl_tf.prediction.clean_parts import CleanParts

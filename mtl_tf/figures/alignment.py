@@ -10,9 +10,9 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures.carried_spaces import Pieces
 from mtl_tf.models.translation.multi_target import MultiTargetModel
 from mtl_tf.runs.loaded.loaded_run import Run
-from mtl_tf.text.decoding import UNKNOWN
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.translation import languages_of
+from mtl_tf.text.encoding.decoding import UNKNOWN
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.encoding.translation import languages_of
 from mtl_tf.text.vocabulary import OOV_TOKEN
 
 

@@ -1,7 +1,7 @@
 """Tokens that carry their spaces, as figures and tables show them."""
 
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.escaping import CARRIED_SPACE, surface
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.tokenizers.escaping import CARRIED_SPACE, surface
 
 GLUE = "+"
 NOTE = f"{GLUE}x: continues the word before"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.evaluation.spread import spread
+from mtl_tf.evaluation.tables.spread import spread
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.directory.run_folders import run_folders
 

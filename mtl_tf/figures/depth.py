@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.evaluation.spread import spread
+from mtl_tf.evaluation.tables.spread import spread
 from mtl_tf.runs.directory.run_directory import RunDirectory
 
 # How figures name the structures of Sun (2019).

@@ -9,11 +9,11 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import DataError
-from mtl_tf.evaluation.markdown_grid import grid
+from mtl_tf.evaluation.tables.markdown_grid import grid
 from mtl_tf.figures.carried_spaces import Pieces
 from mtl_tf.runs.loaded.loaded_run import Run
-from mtl_tf.text.pieces import PieceEncoder
-from mtl_tf.text.translation import TranslationText
+from mtl_tf.text.encoding.pieces import PieceEncoder
+from mtl_tf.text.encoding.translation import TranslationText
 
 
 @dataclasses.dataclass(frozen=True)

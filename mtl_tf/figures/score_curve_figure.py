@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mtl_tf.evaluation.score_format import metric_title
+from mtl_tf.evaluation.tables.score_format import metric_title
 from mtl_tf.figures import style
 from mtl_tf.figures.page import DEFAULT, FULL_WIDTH, Page, wrapped
 from mtl_tf.figures.score_curves import (

@@ -12,7 +12,7 @@ from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.scheme import RecurrentScheme
 from mtl_tf.prediction.text_prediction import features_of
 from mtl_tf.runs.loaded.loaded_run import Run
-from mtl_tf.text.pieces import PieceEncoder
+from mtl_tf.text.encoding.pieces import PieceEncoder
 
 _AT_ONCE = 64  # prefixes that are read in one batch
 

@@ -29,21 +29,21 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.buckets import (
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.example_store import Store, make_store
+from mtl_tf.pipelines.schedule.buckets import (
     Boundaries,
     bucket_of,
     check_boundaries,
     extend_boundaries,
     of_axes,
 )
-from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.epoch_order import (
+from mtl_tf.pipelines.schedule.epoch_order import (
     EVALUATED_CELLS,
     cut_into_batches,
     evaluation_sizes,
 )
-from mtl_tf.pipelines.example_store import Store, make_store
-from mtl_tf.pipelines.plan import BatchPlan, Steps
+from mtl_tf.pipelines.schedule.plan import BatchPlan, Steps
 from mtl_tf.pipelines.without_autotuning import fixed
 
 __all__ = [

@@ -15,14 +15,14 @@ from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.core.random import fold
-from mtl_tf.pipelines.drawn_mixing import (
+from mtl_tf.pipelines.schedule.drawn_mixing import (
     Proportional,
     ShuffledRounds,
     Temperature,
     Uniform,
     Weighted,
 )
-from mtl_tf.pipelines.fixed_mixing import (
+from mtl_tf.pipelines.schedule.fixed_mixing import (
     Blocks,
     Joint,
     RoundRobin,

@@ -12,8 +12,8 @@ from mtl_tf.core.special_ids import EOS, PAD
 from mtl_tf.models.answering.question_answering import QuestionAnsweringModel
 from mtl_tf.prediction import search_batches
 from mtl_tf.prediction.search_options import SearchOptions
-from mtl_tf.text.decoding import distinct
-from mtl_tf.text.questions import (
+from mtl_tf.text.encoding.decoding import distinct
+from mtl_tf.text.encoding.questions import (
     ANSWER,
     CONTEXT,
     QUESTION,

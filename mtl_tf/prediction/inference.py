@@ -11,8 +11,8 @@ from mtl_tf.core import passes
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.batches import evaluation_batches
-from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.epoch_order import EVALUATED_CELLS
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
+from mtl_tf.pipelines.schedule.epoch_order import EVALUATED_CELLS
 from mtl_tf.prediction import task_types
 
 # Compiling takes as long as running 2,000 (ARC-I) to 70,000 (BiLSTM-CRF) texts

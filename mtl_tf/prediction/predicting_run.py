@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from mtl_tf.text.token_columns import TokenColumn
+from mtl_tf.text.encoding.token_columns import TokenColumn
 
 #: A run's description of a task: its name, type, labels and settings.
 TaskDict = Mapping[str, Any]

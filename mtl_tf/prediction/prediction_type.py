@@ -11,7 +11,7 @@ import tensorflow as tf
 from mtl_tf.core import strict_json
 from mtl_tf.core.columns import has_column, renamed
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.prediction.other_files import resolve_file
 from mtl_tf.prediction.predicting_run import PredictingRun, TaskDict

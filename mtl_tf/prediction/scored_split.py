@@ -5,7 +5,7 @@ from typing import Any
 
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.prediction import calibrating, task_types
 from mtl_tf.prediction.inference import DIAGNOSTICS, Predictor
 

@@ -4,7 +4,7 @@ import abc
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.prediction.predicting_run import PredictingRun
 from mtl_tf.prediction.prediction_type import (
     Outputs,

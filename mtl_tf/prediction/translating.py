@@ -11,11 +11,11 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.models.translation.multi_target import MultiTargetModel
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.prediction import search_batches
 from mtl_tf.prediction.search_options import SearchOptions
-from mtl_tf.text.decoding import TextDecoder, aligned_words, distinct
-from mtl_tf.text.translation import TranslationText
+from mtl_tf.text.encoding.decoding import TextDecoder, aligned_words, distinct
+from mtl_tf.text.encoding.translation import TranslationText
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,13 +15,14 @@ from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, DataError, MtlError
 from mtl_tf.core.random import fold, generator
 from mtl_tf.models.pretraining.masked_language_model import MaskedLanguageModel
-from mtl_tf.pipelines import masked_batches
-from mtl_tf.pipelines.masked_batches import Masking
+from mtl_tf.pipelines.unlabelled import masked_batches
+from mtl_tf.pipelines.unlabelled.masked_batches import Masking
 from mtl_tf.pretraining import text_training
 from mtl_tf.pretraining.text_training import TextTraining
-from mtl_tf.text import preset_layers, presets, word_pieces
-from mtl_tf.text.base_tokenizer import valid_utf8
-from mtl_tf.text.piece_tokenizers import in_graph
+from mtl_tf.text.pretrained import preset_layers, presets
+from mtl_tf.text.tokenizers import word_pieces
+from mtl_tf.text.tokenizers.base_tokenizer import valid_utf8
+from mtl_tf.text.tokenizers.piece_tokenizers import in_graph
 from mtl_tf.training import precision
 
 #: float16 would need loss scaling.

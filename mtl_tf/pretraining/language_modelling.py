@@ -16,12 +16,13 @@ from mtl_tf.core.random import fold
 from mtl_tf.models.pretraining.language_model import LanguageModel
 from mtl_tf.models.registry import make_scheme
 from mtl_tf.models.scheme import RecurrentScheme
-from mtl_tf.pipelines import text_blocks
+from mtl_tf.pipelines.unlabelled import text_blocks
 from mtl_tf.pretraining import text_training
 from mtl_tf.pretraining.text_training import TextTraining
-from mtl_tf.text import escaping, learning
-from mtl_tf.text.learning import TokenStore
-from mtl_tf.text.vectors import load_vectors
+from mtl_tf.text.tokenizers import escaping
+from mtl_tf.text.vectors import learning
+from mtl_tf.text.vectors.learning import TokenStore
+from mtl_tf.text.vectors.vectors import load_vectors
 from mtl_tf.text.vocabulary import Vocabulary
 from mtl_tf.training.checkpoints.saved_weights import BestWeights
 

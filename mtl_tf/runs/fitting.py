@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.evaluation import scored_examples
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.prediction.calibrating import Wish
 from mtl_tf.prediction.prediction_type import FITTED_FIELDS
 from mtl_tf.prediction.scored_split import fitted_on

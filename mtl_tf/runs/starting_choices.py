@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from mtl_tf.runs import initializing, systems
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.training.optimizers.learning_rates import WarmupThen
 from mtl_tf.training.optimizers.optimizers import make_optimizer
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.encoding import ExampleEncoder
-from mtl_tf.pipelines.vocabulary_building import Pretrained
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoding import ExampleEncoder
+from mtl_tf.pipelines.examples.vocabulary_building import Pretrained
 from mtl_tf.prediction.predicting_run import TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.vector_files import VectorFile
+from mtl_tf.text.vectors.vector_files import VectorFile
 
 Config = Mapping[str, Any]
 

@@ -23,7 +23,7 @@ from mtl_tf.core.directories import Directories
 from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import task_types as scoring
-from mtl_tf.pipelines import unlabelled_texts
+from mtl_tf.pipelines.unlabelled import unlabelled_texts
 from mtl_tf.runs.data import (
     encoded_cache,
     probability_files,

@@ -13,14 +13,14 @@ from absl import logging
 
 from mtl_tf.core import files, renewal
 from mtl_tf.core.directories import Directories
-from mtl_tf.evaluation import tables
+from mtl_tf.evaluation.tables import tables
 from mtl_tf.models.protocol import (
     count_all_parameters,
     count_own_parameters,
     count_parameters,
 )
 from mtl_tf.pipelines import mixing
-from mtl_tf.pipelines.served_batches import DataService
+from mtl_tf.pipelines.served.served_batches import DataService
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import starting_choices, systems, teachers

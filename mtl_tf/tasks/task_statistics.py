@@ -19,7 +19,7 @@ from mtl_tf.tasks.features import (
 )
 from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.tokenizers import UNSPACED
+from mtl_tf.text.tokenizers.tokenizers import UNSPACED
 
 _BATCH = 1024
 # At least two letters: tokenizers leave "e.g." and "U.S." as they are.

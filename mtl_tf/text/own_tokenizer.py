@@ -7,8 +7,8 @@ import tensorflow as tf
 
 from mtl_tf.core import own_functions
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.text import escaping
-from mtl_tf.text.base_tokenizer import Tokenizer
+from mtl_tf.text.tokenizers import escaping
+from mtl_tf.text.tokenizers.base_tokenizer import Tokenizer
 
 _SAMPLE = ("Mary's  book, a\\b .", "", "Äpfel")
 

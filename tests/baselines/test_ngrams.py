@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.baselines import ngrams
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 

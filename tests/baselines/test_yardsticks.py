@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from mtl_tf.baselines import linear, svm, task_types, yardsticks
-from mtl_tf.evaluation import binary_metrics, remarks
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.evaluation.metrics import binary_metrics
+from mtl_tf.evaluation.tables import remarks
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import training_run
 from mtl_tf.runs.data import run_data
 from mtl_tf.runs.directory.run_directory import RunDirectory

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import answer_metrics
-from mtl_tf.evaluation.answer_metrics import Example
+from mtl_tf.evaluation.metrics import answer_metrics
+from mtl_tf.evaluation.metrics.answer_metrics import Example
 
 PAIRS = [
     # prediction, references, F1, exact match of SQuAD 1.1

@@ -1,6 +1,6 @@
 import pytest
 
-from mtl_tf.evaluation import folding, tables
+from mtl_tf.evaluation.tables import folding, tables
 
 ROWS = [
     ["task", "n", "accuracy", "F1", "loss", "clean accuracy"],

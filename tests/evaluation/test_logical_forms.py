@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtl_tf.evaluation import answer_metrics, logical_forms
-from mtl_tf.evaluation.answer_metrics import Example
+from mtl_tf.evaluation.metrics import answer_metrics, logical_forms
+from mtl_tf.evaluation.metrics.answer_metrics import Example
 
 HEADER = ["Player", "No.", "Points (total)", "Max Points", "Points", "A and B"]
 SCORING = {

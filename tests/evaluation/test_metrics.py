@@ -8,14 +8,14 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import NAMES
-from mtl_tf.evaluation import (
+from mtl_tf.evaluation import task_types as scorings
+from mtl_tf.evaluation.metrics import (
     answer_metrics,
     binary_metrics,
     metrics,
     tagging_metrics,
     translation_metrics,
 )
-from mtl_tf.evaluation import task_types as scorings
 from mtl_tf.evaluation.task_types import multi_label, regression
 from mtl_tf.tasks import task_types
 

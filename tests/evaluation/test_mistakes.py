@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mtl_tf.evaluation import metrics, scored_examples, task_types
+from mtl_tf.evaluation import scored_examples, task_types
+from mtl_tf.evaluation.metrics import metrics
 from mtl_tf.evaluation.scoring import TaskPredictions
 
 

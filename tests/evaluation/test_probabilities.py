@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mtl_tf.evaluation import evaluator, tables
+from mtl_tf.evaluation import evaluator
 from mtl_tf.evaluation.probabilities import (
     AnyLabels,
     OneLabel,
@@ -13,6 +13,7 @@ from mtl_tf.evaluation.probabilities import (
     reliability,
 )
 from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.evaluation.tables import tables
 from mtl_tf.evaluation.thresholds import threshold_of_precision
 
 

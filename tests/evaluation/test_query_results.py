@@ -2,9 +2,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtl_tf.evaluation import answer_metrics, logical_forms, query_results
-from mtl_tf.evaluation.answer_metrics import Example
-from mtl_tf.evaluation.unscored import Unscored
+from mtl_tf.evaluation.metrics import (
+    answer_metrics,
+    logical_forms,
+    query_results,
+)
+from mtl_tf.evaluation.metrics.answer_metrics import Example
+from mtl_tf.evaluation.metrics.unscored import Unscored
 
 HEADER = ["Player", "Points", "Team"]
 ROWS = [

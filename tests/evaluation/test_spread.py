@@ -2,7 +2,7 @@
 
 import pytest
 
-from mtl_tf.evaluation.spread import spread
+from mtl_tf.evaluation.tables.spread import spread
 
 
 def test_the_deviation_is_that_of_a_sample():

@@ -2,10 +2,11 @@
 
 import pytest
 
-from mtl_tf.evaluation import environment, tables
+from mtl_tf.evaluation import environment
 from mtl_tf.evaluation.evaluator import evaluate
-from mtl_tf.evaluation.score_format import diagnostic
 from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.evaluation.tables import tables
+from mtl_tf.evaluation.tables.score_format import diagnostic
 
 NAMES = ("negative", "positive")
 

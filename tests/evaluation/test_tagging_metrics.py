@@ -4,9 +4,10 @@ import seqeval.metrics
 import seqeval.scheme
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import tables, tagging_metrics
 from mtl_tf.evaluation.evaluator import evaluate
+from mtl_tf.evaluation.metrics import tagging_metrics
 from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.evaluation.tables import tables
 from mtl_tf.text.span_schemes import convert
 
 GOLD = [

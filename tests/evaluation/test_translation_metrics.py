@@ -6,17 +6,12 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import (
-    evaluator,
-    remarks,
-    scoring,
-    tables,
-    task_types,
-    translation_metrics,
-)
-from mtl_tf.text.decoding import restricted
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.evaluation import evaluator, scoring, task_types
+from mtl_tf.evaluation.metrics import translation_metrics
+from mtl_tf.evaluation.tables import remarks, tables
+from mtl_tf.text.encoding.decoding import restricted
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 
 REFERENCES = [

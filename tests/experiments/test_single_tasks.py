@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import tables
+from mtl_tf.evaluation.tables import tables
 from mtl_tf.experiments import single_tasks
 from tests.system import corpus
 

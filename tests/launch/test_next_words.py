@@ -12,7 +12,7 @@ from launch import pretrain
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.pretraining import language_modelling, text_training
 from mtl_tf.runs import training_run
-from mtl_tf.text.learning import TokenStore
+from mtl_tf.text.vectors.learning import TokenStore
 from mtl_tf.training.checkpoints.saved_weights import BestWeights
 from mtl_tf.training.optimizers import freezing
 from tests.launch import helpers
@@ -175,7 +175,7 @@ def test_other_sizes_are_not_taken(learnt, small_files, tmp_path, caplog):
 
 KILLED = """
 from mtl_tf.pretraining import language_modelling, text_training
-from mtl_tf.text.learning import TokenStore
+from mtl_tf.text.vectors.learning import TokenStore
 from mtl_tf.training import loop
 store = TokenStore()
 for text in json.loads(arguments[2]):

@@ -8,9 +8,9 @@ import pytest
 
 from launch import pretrain
 from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
-from mtl_tf.pipelines import vector_corpus
+from mtl_tf.pipelines.unlabelled import vector_corpus
 from mtl_tf.pretraining import encoders
-from mtl_tf.text import presets
+from mtl_tf.text.pretrained import presets
 from tests.launch import helpers
 from tests.text import small_presets
 from tests.training.killing import run_killed

@@ -1,9 +1,9 @@
 import pytest
 
 from launch import train_vectors
-from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.examples import encoding
 from mtl_tf.tasks import registry
-from mtl_tf.text.vectors import load_vectors
+from mtl_tf.text.vectors.vectors import load_vectors
 from tests.datasets.corpora import line, make_fdu_mtl
 from tests.launch import helpers
 
@@ -111,7 +111,7 @@ def test_wrong_numbers_are_told_before_the_texts_are_read(
 
 def test_without_gensim(capsys, tmp_path, monkeypatch):
     from mtl_tf.core.errors import ConfigError
-    from mtl_tf.text import learning
+    from mtl_tf.text.vectors import learning
 
     def missing():
         raise ConfigError("no gensim")

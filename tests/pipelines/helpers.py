@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from mtl_tf.pipelines import disk_split
-from mtl_tf.pipelines.buckets import bucket_of
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples import disk_split
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.schedule.buckets import bucket_of
 
 
 def make_split(name: str, lengths) -> EncodedSplit:

@@ -8,15 +8,15 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.random import generator
-from mtl_tf.pipelines import buckets
 from mtl_tf.pipelines.batches import (
     BatchPlan,
     evaluation_batches,
     training_dataset,
 )
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, alike
-from mtl_tf.pipelines.epoch_order import batch_sizes
-from mtl_tf.pipelines.example_store import ExampleStore
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit, alike
+from mtl_tf.pipelines.examples.example_store import ExampleStore
+from mtl_tf.pipelines.schedule import buckets
+from mtl_tf.pipelines.schedule.epoch_order import batch_sizes
 from tests.pipelines.helpers import (
     as_numpy,
     assert_same_batches,

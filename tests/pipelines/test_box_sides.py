@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtl_tf.pipelines import box_sides, buckets
+from mtl_tf.pipelines.schedule import box_sides, buckets
 from tests.pipelines.helpers import bucket_padding
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines import buckets
+from mtl_tf.pipelines.schedule import buckets
 from tests.pipelines.helpers import bucket_padding
 
 

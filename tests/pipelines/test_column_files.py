@@ -8,15 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from mtl_tf.pipelines import column_files, disk_split
-from mtl_tf.pipelines.column_files import ColumnFiles
+from mtl_tf.pipelines.examples import column_files, disk_split
+from mtl_tf.pipelines.examples.column_files import ColumnFiles
 from tests.pipelines.helpers import random_split
 
 # Without TensorFlow, which takes longer to import than all else here.
 _KILLED = """
 import os, sys
 import numpy as np
-from mtl_tf.pipelines import column_files, disk_split
+from mtl_tf.pipelines.examples import column_files, disk_split
 from tests.pipelines.helpers import random_split
 column_files._EXAMPLES_A_NOTE = 20
 split, killed_at = random_split("a", 100, 9), int(sys.argv[2])

@@ -8,13 +8,13 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.pipelines import disk_split
 from mtl_tf.pipelines.batches import (
     BatchPlan,
     evaluation_batches,
     training_dataset,
 )
-from mtl_tf.pipelines.encoded_split import alike, count_ids, digest_of
+from mtl_tf.pipelines.examples import disk_split
+from mtl_tf.pipelines.examples.encoded_split import alike, count_ids, digest_of
 from tests.pipelines.helpers import (
     as_numpy,
     assert_same_batches,
@@ -115,7 +115,9 @@ def test_ids_are_counted_part_by_part(tmp_path, monkeypatch):
     split = random_split("a", 20, 5)
     ids = split.columns["tokens"].values
     expected = np.bincount(ids, minlength=20000)
-    monkeypatch.setattr("mtl_tf.pipelines.encoded_split._ITEMS_AT_ONCE", 7)
+    monkeypatch.setattr(
+        "mtl_tf.pipelines.examples.encoded_split._ITEMS_AT_ONCE", 7
+    )
     np.testing.assert_array_equal(count_ids(split, ids, 20000), expected)
     assert digest_of(on_disk(split, tmp_path)) == digest_of(split)
 

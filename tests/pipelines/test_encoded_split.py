@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, alike
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit, alike
 
 RAGGED = Column(np.array([7, 8, 9], np.int32), np.array([0, 2, 2, 3]))
 DENSE = Column(np.array([[1, 2], [3, 4]]))

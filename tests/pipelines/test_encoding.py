@@ -5,12 +5,12 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.pipelines import encoding
-from mtl_tf.pipelines.text_examples import TextExamples
-from mtl_tf.pipelines.vocabulary_building import learnt_tokenizer
+from mtl_tf.pipelines.examples import encoding
+from mtl_tf.pipelines.examples.text_examples import TextExamples
+from mtl_tf.pipelines.examples.vocabulary_building import learnt_tokenizer
 from mtl_tf.tasks import task_types
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.subwords import SentencePieceTokenizer
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.tokenizers.subwords import SentencePieceTokenizer
 from tests import traces
 
 TEXTS = ["good film", "", "bad", "a good good film"]

@@ -3,7 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mtl_tf.pipelines.epoch_order import JointOrder, TaskOrder, cut_into_batches
+from mtl_tf.pipelines.schedule.epoch_order import (
+    JointOrder,
+    TaskOrder,
+    cut_into_batches,
+)
 from tests.pipelines.helpers import make_split, random_split
 
 BOUNDARIES = [4, 8, 16]

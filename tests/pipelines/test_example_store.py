@@ -1,8 +1,8 @@
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
-from mtl_tf.pipelines.example_store import ExampleStore
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.example_store import ExampleStore
 from tests.pipelines.helpers import make_split
 
 

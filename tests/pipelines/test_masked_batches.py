@@ -4,9 +4,9 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.random import generator
-from mtl_tf.pipelines import masked_batches
-from mtl_tf.pipelines.masked_batches import Masking
-from mtl_tf.text.presets import Specials
+from mtl_tf.pipelines.unlabelled import masked_batches
+from mtl_tf.pipelines.unlabelled.masked_batches import Masking
+from mtl_tf.text.pretrained.presets import Specials
 
 SPECIALS = Specials((1,), (2,), (2,), 0, 3)
 ORDINARY = np.arange(5, 500, dtype=np.int32)

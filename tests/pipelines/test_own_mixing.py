@@ -5,7 +5,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.mixing import for_tasks, make_mixing
-from mtl_tf.pipelines.plan import BatchPlan
+from mtl_tf.pipelines.schedule.plan import BatchPlan
 from tests.pipelines.helpers import random_split
 
 CODE = """

@@ -4,16 +4,16 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.random import generator
-from mtl_tf.pipelines import buckets
 from mtl_tf.pipelines.batches import (
     BatchPlan,
     evaluation_batches,
     training_dataset,
 )
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
-from mtl_tf.pipelines.encoding import encode
-from mtl_tf.pipelines.epoch_order import batch_sizes, cut_into_batches
-from mtl_tf.pipelines.pairs import PairFilter, build_text
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.encoding import encode
+from mtl_tf.pipelines.examples.pairs import PairFilter, build_text
+from mtl_tf.pipelines.schedule import buckets
+from mtl_tf.pipelines.schedule.epoch_order import batch_sizes, cut_into_batches
 from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_types import translation
 from tests.pipelines.helpers import as_numpy, bucket_padding

@@ -10,10 +10,10 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, LostWorker, RunError
-from mtl_tf.pipelines import served_batches
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, alike
-from mtl_tf.pipelines.served_batches import DataService
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit, alike
+from mtl_tf.pipelines.served import served_batches
+from mtl_tf.pipelines.served.served_batches import DataService
 from tests.pipelines.helpers import (
     as_numpy,
     assert_same_batches,

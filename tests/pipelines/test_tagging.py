@@ -5,14 +5,14 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import (
     BatchPlan,
     evaluation_batches,
     training_dataset,
 )
-from mtl_tf.pipelines.encoded_split import alike
-from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.pipelines.examples import encoding
+from mtl_tf.pipelines.examples.encoded_split import alike
+from mtl_tf.pipelines.examples.text_examples import TextExamples
 from mtl_tf.tasks import task_types
 
 SENTENCES = [["The", "Cat", "saw", "New York"], [], ["SAW", "it"]]

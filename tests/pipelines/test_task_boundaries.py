@@ -5,7 +5,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
 
 BUDGET, WEIGHTS = 400, {"answer": 5}
 BOUNDARIES = {

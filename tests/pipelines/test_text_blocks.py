@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtl_tf.pipelines import text_blocks
+from mtl_tf.pipelines.unlabelled import text_blocks
 
 
 def test_texts_stand_one_after_the_other_each_with_its_end():

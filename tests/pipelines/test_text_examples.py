@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.pipelines import encoding
-from mtl_tf.pipelines.text_examples import TextExamples, time_axes
+from mtl_tf.pipelines.examples import encoding
+from mtl_tf.pipelines.examples.text_examples import TextExamples, time_axes
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.features import (
     INPUT,
@@ -19,7 +19,7 @@ from mtl_tf.tasks.features import (
     WORDS,
     Feature,
 )
-from mtl_tf.text.encoder import SEPARATOR, TextEncoder
+from mtl_tf.text.encoding.encoder import SEPARATOR, TextEncoder
 
 CONFIG = {
     "tokenizer": {"name": "whitespace", "lowercase": True},

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtl_tf.pipelines import unlabelled_texts
+from mtl_tf.pipelines.unlabelled import unlabelled_texts
 from tests.pipelines.texts import task
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines import vector_corpus
+from mtl_tf.pipelines.unlabelled import vector_corpus
 from mtl_tf.tasks.task import Task
 from tests.pipelines.texts import Texts, task
 

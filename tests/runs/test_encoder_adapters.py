@@ -6,7 +6,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import initializing, training_run
-from mtl_tf.text import presets
+from mtl_tf.text.pretrained import presets
 from mtl_tf.training.optimizers import freezing
 from tests.runs.encoder_runs import ADAPTERS, config_of, made
 from tests.system import corpus

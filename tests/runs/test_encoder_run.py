@@ -14,7 +14,7 @@ from mtl_tf.config_fields.validation import validate
 from mtl_tf.configs import base, starter
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
-from mtl_tf.text import presets
+from mtl_tf.text.pretrained import presets
 from tests.runs.encoder_runs import ADAPTERS, config_of, made
 from tests.runs.helpers import assert_same_weights, train_killed
 from tests.system import corpus

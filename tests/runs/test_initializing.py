@@ -15,10 +15,10 @@ from mtl_tf.models.translation.multi_target import build_translation_model
 from mtl_tf.runs import initializing, training_run
 from mtl_tf.runs.systems import sharing
 from mtl_tf.runs.systems.multi_target import SYSTEM as TRANSLATION
-from mtl_tf.text.characters import CharacterEncoder
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import WhitespaceTokenizer
-from mtl_tf.text.translation import TranslationText
+from mtl_tf.text.encoding.characters import CharacterEncoder
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.encoding.translation import TranslationText
+from mtl_tf.text.tokenizers.tokenizers import WhitespaceTokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
 from mtl_tf.training.optimizers import freezing
 from tests.runs.helpers import weights

@@ -5,7 +5,7 @@ import numpy as np
 from mtl_tf.configs import transformer_sharing_4_3
 from mtl_tf.models.schemes.transformer import TransformerScheme
 from mtl_tf.pipelines.batches import BatchPlan
-from mtl_tf.pipelines.buckets import make_boundaries
+from mtl_tf.pipelines.schedule.buckets import make_boundaries
 from tests.pipelines.helpers import make_split, padding_share
 
 

@@ -14,8 +14,9 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.layers.pretrained.pretrained_encoder import PretrainedEncoder
-from mtl_tf.text import pieces, presets
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding import pieces
+from mtl_tf.text.pretrained import presets
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 
 TEXTS = [
     "A good book.",

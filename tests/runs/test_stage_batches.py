@@ -8,7 +8,7 @@ import pytest
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.served_batches import DataService
+from mtl_tf.pipelines.served.served_batches import DataService
 from mtl_tf.runs.stages.stage_batches import StageBatches
 from mtl_tf.runs.stages.stage_plan import Stage
 from tests.pipelines.helpers import (

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.configs import starter
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 
 
 @pytest.mark.parametrize("kind", ["texts", "question_answering"])

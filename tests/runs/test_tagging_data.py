@@ -4,8 +4,8 @@ import pytest
 import mtl_tf
 from mtl_tf.configs import base
 from mtl_tf.core.errors import DataError, RunError
-from mtl_tf.pipelines import encoding
-from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.pipelines.examples import encoding
+from mtl_tf.pipelines.examples.text_examples import TextExamples
 from mtl_tf.prediction import task_types as prediction_types
 from mtl_tf.prediction.clean_parts import CleanParts, texts
 from mtl_tf.prediction.prediction_type import as_tensors

@@ -12,7 +12,7 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.runs.data import run_data, task_preview
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
-from mtl_tf.text.token_columns import CUT, KNOWN, SPECIAL, UNKNOWN
+from mtl_tf.text.encoding.token_columns import CUT, KNOWN, SPECIAL, UNKNOWN
 from tests.text import small_presets
 
 PAIRS = [

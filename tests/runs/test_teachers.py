@@ -11,7 +11,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.layers.heads import distillation
-from mtl_tf.pipelines import unlabelled_texts
+from mtl_tf.pipelines.unlabelled import unlabelled_texts
 from mtl_tf.prediction.clean_parts import texts
 from mtl_tf.runs import teacher_kinds, teachers
 from mtl_tf.runs.data import probability_files, soft_targets

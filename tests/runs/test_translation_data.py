@@ -7,14 +7,14 @@ import tensorflow as tf
 from mtl_tf.config_fields.validation import validate
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, MissingData
-from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.pipelines.examples import encoding
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.clean_parts import CleanParts, texts
 from mtl_tf.runs.data import run_data
 from mtl_tf.runs.directory.run_directory import RunDirectory
-from mtl_tf.text.decoding import TextDecoder
-from mtl_tf.text.translation import TranslationText
+from mtl_tf.text.encoding.decoding import TextDecoder
+from mtl_tf.text.encoding.translation import TranslationText
 from tests.datasets.parallel_corpora import europarl
 
 NOUNS = ("house", "tree", "dog", "cat", "car", "hat", "sea", "sun")

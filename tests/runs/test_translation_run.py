@@ -15,8 +15,8 @@ from mtl_tf.prediction import search_batches
 from mtl_tf.prediction.task_types.translation import paper_texts
 from mtl_tf.runs import training_run
 from mtl_tf.runs.data import run_data
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 from tests.runs.helpers import assert_same_weights
 from tests.system.toy_languages import LETTERS, TARGETS, make_config, write

@@ -9,9 +9,9 @@ from launch import row_predictions
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import text_input
 from mtl_tf.runs.loaded import prompt
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.questions import QuestionEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.encoding.questions import QuestionEncoder
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 
 ASKED = {"question": "who?", "context": "it was Ann"}

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.models.multi_task import build_model
-from mtl_tf.pipelines import encoding
-from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.pipelines.examples import encoding
+from mtl_tf.pipelines.examples.text_examples import TextExamples
 from mtl_tf.prediction import task_types as prediction_types
 from mtl_tf.tasks.registry import resolve
 

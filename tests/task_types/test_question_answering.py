@@ -18,7 +18,7 @@ from mtl_tf.configs import base
 from mtl_tf.core import passes
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import scored_examples
-from mtl_tf.pipelines import question_texts
+from mtl_tf.pipelines.examples import question_texts
 from mtl_tf.prediction import task_types
 from mtl_tf.programs import text_input
 from mtl_tf.runs import initializing, systems, training_run

@@ -6,7 +6,8 @@ import pytest
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.evaluation import answer_metrics, evaluator
+from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation.metrics import answer_metrics
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.prediction import task_types
 from mtl_tf.runs import systems, training_run

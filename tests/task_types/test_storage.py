@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.pipelines import disk_encoding, disk_split, encoding
+from mtl_tf.pipelines.examples import disk_encoding, disk_split, encoding
 from mtl_tf.runs import training_run
 from mtl_tf.runs.data import encoded_cache
 from tests.runs.helpers import assert_same_weights, metrics, train_killed
@@ -136,7 +136,7 @@ def test_a_killed_run_continues_bit_equal(tmp_path, config):
 
 _KILLED_WHILE_WRITING = """
 import json, os, sys
-from mtl_tf.pipelines import column_files, encoding
+from mtl_tf.pipelines.examples import column_files, encoding
 from mtl_tf.runs import training_run
 encoding._TEXTS_AT_ONCE = column_files._EXAMPLES_A_NOTE = 8
 append, count = column_files.ColumnFiles.append, [0]

@@ -8,12 +8,12 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.text import escaping
-from mtl_tf.text.character_ngrams import (
+from mtl_tf.text.encoding.character_ngrams import (
     NGRAMS_FILE,
     CharacterNgrams,
     read_ngram_vectors,
 )
+from mtl_tf.text.tokenizers import escaping
 from mtl_tf.text.vocabulary import Vocabulary
 
 WORDS = [
@@ -177,7 +177,7 @@ def test_markers_have_no_ngrams():
 
 
 def test_a_vocabulary_is_read_in_batches(monkeypatch):
-    monkeypatch.setattr("mtl_tf.text.character_ngrams._BATCH", 7)
+    monkeypatch.setattr("mtl_tf.text.encoding.character_ngrams._BATCH", 7)
     words = written(random_words(20, 3))
     ngrams = CharacterNgrams(buckets=99)
     table = ngrams.of_tokens(iter(words))

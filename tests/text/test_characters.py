@@ -3,15 +3,15 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.text import characters as spelling
-from mtl_tf.text.characters import (
+from mtl_tf.text.encoding import characters as spelling
+from mtl_tf.text.encoding.characters import (
     CASINGS,
     CharacterEncoder,
     casing,
     count_characters,
 )
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary
 
 WORDS = ["Café", "a b", "ab\n", "", "x" * 9]

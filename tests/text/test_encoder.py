@@ -2,8 +2,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError, RunError
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary
 
 UNTRAINED = ["whitespace", "treebank", "regex", "reversible"]

@@ -6,7 +6,7 @@ import tensorflow as tf
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mtl_tf.text.joining import joined
+from mtl_tf.text.tokenizers.joining import joined
 
 SEPARATOR = 7
 WIDTH = 3

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.text import learning
-from mtl_tf.text.learning import TokenStore
-from mtl_tf.text.vectors import load_vectors
+from mtl_tf.text.vectors import learning
+from mtl_tf.text.vectors.learning import TokenStore
+from mtl_tf.text.vectors.vectors import load_vectors
 from mtl_tf.text.vocabulary import Vocabulary
 
 SETS = (("good", "great", "fine"), ("bad", "poor", "awful"))

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 
 CODE = """
 import tensorflow as tf

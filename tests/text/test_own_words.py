@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.text.own_words import number_own_words
+from mtl_tf.text.tokenizers.own_words import number_own_words
 
 FIRST, UNKNOWN = 100, 1
 

@@ -3,8 +3,10 @@
 import pytest
 import tensorflow as tf
 
-from mtl_tf.text import piece_tokenizers, pieces, presets
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding import pieces
+from mtl_tf.text.pretrained import presets
+from mtl_tf.text.tokenizers import piece_tokenizers
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from tests.text import small_presets
 
 TEXTS = ["a good book", "the film was not good!", ""]

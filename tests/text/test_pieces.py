@@ -9,9 +9,10 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError, RunError
-from mtl_tf.text import pieces, preset_layers, presets
-from mtl_tf.text.pieces import PieceEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding import pieces
+from mtl_tf.text.encoding.pieces import PieceEncoder
+from mtl_tf.text.pretrained import preset_layers, presets
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from tests.text import small_presets
 
 WORDS = {"name": "whitespace", "lowercase": True}

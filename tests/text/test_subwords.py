@@ -2,9 +2,9 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.subwords import MODEL_FILE, SentencePieceTokenizer
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.tokenizers.subwords import MODEL_FILE, SentencePieceTokenizer
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
 from tests.launch import helpers
 
@@ -69,7 +69,7 @@ def test_loading_a_model_is_no_news(tokenizer, tmp_path):
     path.write_bytes(tokenizer._proto)
     # Who has trained a model in the same process hears nothing anyway.
     program = (
-        "import sys; from mtl_tf.text import subwords; "
+        "import sys; from mtl_tf.text.tokenizers import subwords; "
         "proto = open(sys.argv[1], 'rb').read(); "
         "subwords.SentencePieceTokenizer(proto=proto)"
     )

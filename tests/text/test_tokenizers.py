@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.text import escaping
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.tokenizers import escaping
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 
 UNTRAINED = ["whitespace", "treebank", "regex", "reversible"]
 REVERSIBLE = {"name": "reversible"}

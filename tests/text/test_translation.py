@@ -2,15 +2,15 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.text.decoding import TextDecoder, aligned_words, distinct
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
-from mtl_tf.text.translation import (
+from mtl_tf.text.encoding.decoding import TextDecoder, aligned_words, distinct
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.encoding.translation import (
     PairEncoder,
     TranslationText,
     languages_of,
     source_of,
 )
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
 
 # Words that are spelled like specials, and what is written differently.

@@ -2,8 +2,8 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.text import treebank
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.tokenizers import treebank
+from mtl_tf.text.tokenizers.tokenizers import make_tokenizer
 
 
 def space(text):

@@ -14,7 +14,7 @@ import pytest
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.text.vectors import load_vectors
+from mtl_tf.text.vectors.vectors import load_vectors
 from mtl_tf.text.vocabulary import OOV_TOKEN, PAD_TOKEN, Vocabulary
 
 PLAIN = "the 1 2 3\nbook -0.5 1e-3 .25\nfilm 7 8 9\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.evaluation import binary_metrics
+from mtl_tf.evaluation.metrics import binary_metrics
 from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.probabilities import AnyLabels
 from mtl_tf.evaluation.scoring import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.evaluation import tagging_metrics
+from mtl_tf.evaluation.metrics import tagging_metrics
 from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.scoring import (
     Scorer,

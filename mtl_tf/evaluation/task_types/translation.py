@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.evaluation import translation_metrics
+from mtl_tf.evaluation.metrics import translation_metrics
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import (
     Scorer,
@@ -14,7 +14,7 @@ from mtl_tf.evaluation.scoring import (
     TaskPredictions,
     check_length,
 )
-from mtl_tf.text.translation import languages_of
+from mtl_tf.text.encoding.translation import languages_of
 
 #: The variant of predictions and labels for the scoring of Dong et al. (2015):
 #: words outside the training vocabulary are replaced.

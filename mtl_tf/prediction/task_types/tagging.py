@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from mtl_tf.core.columns import column_value
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS
-from mtl_tf.evaluation import tagging_metrics
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.evaluation.metrics import tagging_metrics
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.prediction.other_files import format_as_trained, resolve_file
 from mtl_tf.prediction.predicting_run import PredictingRun
@@ -25,7 +25,7 @@ from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.reading.tagged_readers import FORMATS
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import span_schemes
-from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.encoding.encoder import TextEncoder
 
 
 class Sentence(NamedTuple):

@@ -14,10 +14,10 @@ from mtl_tf.core.special_ids import OOV
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.parallel_lines import one_line, read_aligned
 from mtl_tf.datasets.sources import check_text
-from mtl_tf.evaluation import translation_metrics
+from mtl_tf.evaluation.metrics import translation_metrics
 from mtl_tf.evaluation.task_types.translation import RESTRICTED
 from mtl_tf.layers.beam_search import penalty_divisor
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.prediction.given_texts import GivenTexts, likelihood
 from mtl_tf.prediction.other_files import format_as_trained, resolve_file
@@ -34,8 +34,8 @@ from mtl_tf.prediction.translating import several
 from mtl_tf.tasks.reading.file_records import json_objects
 from mtl_tf.tasks.reading.row_files import FORMATS
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.decoding import UNKNOWN, restricted
-from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.encoding.decoding import UNKNOWN, restricted
+from mtl_tf.text.encoding.encoder import TextEncoder
 
 
 def as_text(prediction: Mapping[str, Any]) -> str:

@@ -9,10 +9,10 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import digests
-from mtl_tf.pipelines import disk_encoding
-from mtl_tf.pipelines.disk_split import DiskSplit
-from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.encoding import ExampleEncoder
+from mtl_tf.pipelines.examples import disk_encoding
+from mtl_tf.pipelines.examples.disk_split import DiskSplit
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples.encoding import ExampleEncoder
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks.task import Task
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mtl_tf.evaluation import folding
+from mtl_tf.evaluation.tables import folding
 from mtl_tf.runs.data.task_preview import ShownExample, TaskPreview
-from mtl_tf.text.token_columns import CUT, SPECIAL, UNKNOWN, ShownToken
+from mtl_tf.text.encoding.token_columns import CUT, SPECIAL, UNKNOWN, ShownToken
 
 HEAD = (
     "task",

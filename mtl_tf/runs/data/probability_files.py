@@ -19,7 +19,7 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.pipelines import unlabelled_texts
+from mtl_tf.pipelines.unlabelled import unlabelled_texts
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import TEXT, inputs
 from mtl_tf.tasks.task import SPLITS, Task

@@ -13,8 +13,13 @@ from mtl_tf.core.directories import Directories
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.datasets import lines
-from mtl_tf.pipelines import buckets, encoding
-from mtl_tf.pipelines.encoded_split import EncodedSplit, alike, digest_of
+from mtl_tf.pipelines.examples import encoding
+from mtl_tf.pipelines.examples.encoded_split import (
+    EncodedSplit,
+    alike,
+    digest_of,
+)
+from mtl_tf.pipelines.schedule import buckets
 from mtl_tf.prediction import task_types
 from mtl_tf.runs import systems
 from mtl_tf.runs.data import encoded_cache, soft_targets
@@ -25,7 +30,7 @@ from mtl_tf.runs.system import Pretrained, System, shared_dimension
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.splits.fractions import cut
 from mtl_tf.tasks.task import Task
-from mtl_tf.text import vectors
+from mtl_tf.text.vectors import vectors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +44,7 @@ class RunData:
             several time axes. By task name if each task has its own.
         axes: the time axes.
         train: the encoded training split of each task, all with the same
-            columns; see `mtl_tf.pipelines.encoded_split.alike`.
+            columns; see `mtl_tf.pipelines.examples.encoded_split.alike`.
         validation: the encoded validation split of each task, likewise.
         targets: what each task's validation split is scored against, if not its
             encoded targets.

@@ -15,8 +15,9 @@ from absl import logging
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.layers.heads import distillation
-from mtl_tf.pipelines import encoding, unlabelled_texts
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples import encoding
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.unlabelled import unlabelled_texts
 from mtl_tf.runs import systems
 from mtl_tf.runs.data import probability_files
 from mtl_tf.runs.directory.run_directory import RunDirectory

@@ -12,7 +12,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.directories import Directories
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.examples.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import systems
 from mtl_tf.runs.data import encoded_cache, run_data
 from mtl_tf.runs.directory import own_files
@@ -23,7 +23,7 @@ from mtl_tf.tasks.features import LABELS, WORDS, Feature, targets
 from mtl_tf.tasks.splits.fractions import cut
 from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_statistics import ordered_splits
-from mtl_tf.text.token_columns import ShownToken, TokenColumn
+from mtl_tf.text.encoding.token_columns import ShownToken, TokenColumn
 
 _BATCH = 1024
 # The column of each example's index before some are left out.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.pipelines.buckets import of_task
+from mtl_tf.pipelines.schedule.buckets import of_task
 
 
 def boundaries_of(

@@ -22,7 +22,7 @@ from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.loaded import loading, single_runs
 from mtl_tf.runs.loaded.loaded_run import Run
 from mtl_tf.runs.loaded.single_runs import SingleRuns
-from mtl_tf.text.token_columns import TokenColumn
+from mtl_tf.text.encoding.token_columns import TokenColumn
 
 
 class Member(NamedTuple):

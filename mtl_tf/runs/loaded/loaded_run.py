@@ -11,7 +11,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.examples import encoding
 from mtl_tf.prediction import given_examples, labelled_data, task_types
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.prediction.example_predictions import ExamplePredictions
@@ -26,7 +26,7 @@ from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.token_columns import TokenColumn
+from mtl_tf.text.encoding.token_columns import TokenColumn
 
 
 class Run(ExamplePredictions):

@@ -10,13 +10,13 @@ import numpy as np
 from absl import logging
 
 from mtl_tf.core import passes, random
-from mtl_tf.pipelines.encoded_split import count_ids
+from mtl_tf.pipelines.examples.encoded_split import count_ids
 from mtl_tf.runs import initializing, systems
 from mtl_tf.runs.building import build
 from mtl_tf.runs.data import run_data
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.system import shared_dimension
-from mtl_tf.text.vectors import load_vectors
+from mtl_tf.text.vectors.vectors import load_vectors
 from mtl_tf.training.distribution.workers import Workers
 from mtl_tf.training.optimizers import freezing
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.evaluation import score_format
+from mtl_tf.evaluation.tables import score_format
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.stages.stage_plan import Stage
 from mtl_tf.tasks.task import Task

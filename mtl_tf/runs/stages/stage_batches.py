@@ -17,7 +17,7 @@ import tensorflow as tf
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
-from mtl_tf.pipelines.served_batches import DataService
+from mtl_tf.pipelines.served.served_batches import DataService
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.data.run_data import RunData
 from mtl_tf.runs.stages.stage_gradients import task_by_task

@@ -14,9 +14,9 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.pipelines import served_batches
-from mtl_tf.pipelines.buckets import of_task
-from mtl_tf.pipelines.served_batches import DataService
+from mtl_tf.pipelines.schedule.buckets import of_task
+from mtl_tf.pipelines.served import served_batches
+from mtl_tf.pipelines.served.served_batches import DataService
 from mtl_tf.prediction.inference import Predictor, compile_in_training
 from mtl_tf.prediction.scored_split import score
 from mtl_tf.runs import fitting, systems

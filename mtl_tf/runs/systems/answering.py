@@ -11,8 +11,8 @@ from mtl_tf.models.answering.question_answering import (
     build_question_model,
     check_question_model,
 )
-from mtl_tf.pipelines import question_texts
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples import question_texts
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.prediction.answering import Answerer, Decoding
 from mtl_tf.runs.system import (
     Config,
@@ -23,16 +23,19 @@ from mtl_tf.runs.system import (
 )
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.character_ngrams import CharacterNgrams, read_ngram_vectors
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.questions import (
+from mtl_tf.text.encoding.character_ngrams import (
+    CharacterNgrams,
+    read_ngram_vectors,
+)
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.encoding.questions import (
     ANSWER,
     CONTEXT,
     QUESTION,
     QuestionEncoder,
     QuestionText,
 )
-from mtl_tf.text.vector_files import VectorFile
+from mtl_tf.text.vectors.vector_files import VectorFile
 from mtl_tf.training import precision
 
 

@@ -11,8 +11,8 @@ from mtl_tf.models.translation.multi_target import (
     build_translation_model,
     check_translation_model,
 )
-from mtl_tf.pipelines import pairs
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.examples import pairs
+from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.prediction.translating import Decoding, Translator
 from mtl_tf.runs.system import (
     Config,
@@ -23,7 +23,7 @@ from mtl_tf.runs.system import (
 )
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.translation import (
+from mtl_tf.text.encoding.translation import (
     PairEncoder,
     TranslationText,
     languages_of,

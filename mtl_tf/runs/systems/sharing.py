@@ -13,15 +13,15 @@ from mtl_tf.layers.pretrained.encoder_adapters import Adapting
 from mtl_tf.models import own_layers
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.models.registry import make_characters, make_scheme
-from mtl_tf.pipelines import encoding, piece_examples
-from mtl_tf.pipelines.encoding import ExampleEncoder
+from mtl_tf.pipelines.examples import encoding, piece_examples
+from mtl_tf.pipelines.examples.encoding import ExampleEncoder
 from mtl_tf.runs import systems
 from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
-from mtl_tf.text import preset_layers, presets
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.pieces import PieceEncoder
+from mtl_tf.text.encoding.encoder import TextEncoder
+from mtl_tf.text.encoding.pieces import PieceEncoder
+from mtl_tf.text.pretrained import preset_layers, presets
 from mtl_tf.training import precision
 
 Text = TextEncoder | PieceEncoder

@@ -19,7 +19,7 @@ from mtl_tf.tasks.sources.parallel_source import (
     ParallelFileSource,
 )
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType
-from mtl_tf.text.translation import languages_of, without_region
+from mtl_tf.text.encoding.translation import languages_of, without_region
 
 _SIDES = ("source", "target")
 

@@ -1,0 +1,1 @@
+"""Scores of predictions, from 0 to 100."""

@@ -1,0 +1,1 @@
+"""Splits of encoded examples, and what encodes them."""

@@ -1,0 +1,1 @@
+"""Which examples of which task make each batch."""

@@ -1,0 +1,1 @@
+"""Batches that other processes make."""

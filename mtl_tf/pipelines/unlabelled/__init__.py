@@ -1,0 +1,1 @@
+"""Texts without labels, for pre-training and word vectors."""

@@ -1,0 +1,1 @@
+"""Tokenizers, inside a served graph where they can be."""

@@ -134,6 +134,7 @@ def test_the_export_is_checked(version):
     assert all(row["ok"] for row in rows)
 
 
+@pytest.mark.extended
 def test_the_mean_is_served(members, served):
     assert set(served["signatures"]) == {"plain", "mirror", "serving_default"}
     row_of = task_types.of("classification").row
@@ -148,6 +149,7 @@ def test_the_mean_is_served(members, served):
     assert len({row["scores"]["0"] for found in answers for row in found}) > 4
 
 
+@pytest.mark.extended
 def test_an_ensemble_predicts_as_its_export_does(members, written, tmp_path):
     loaded = mtl_tf.load(written)
     for task in ("plain", "mirror"):
@@ -167,6 +169,7 @@ def test_an_ensemble_predicts_as_its_export_does(members, written, tmp_path):
         loaded.evaluate("test")
 
 
+@pytest.mark.extended
 def test_rows_of_any_task(members, served):
     *_, found = served["answers"]
     scores, classes = (found["outputs"][n] for n in ("scores", "classes"))

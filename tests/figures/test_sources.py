@@ -37,6 +37,7 @@ def test_shares_of_tasks_are_means_over_words(run):
     np.testing.assert_allclose(only.shares, second.shares)
 
 
+@pytest.mark.extended
 def test_shares_of_an_answer_are_of_its_words(run):
     found = sources.of_answer(run, "behind", LINE)
     (said,) = run.predict("behind", [LINE.split("\t")])
@@ -57,6 +58,7 @@ def test_runs_without_answers_are_refused():
             call()
 
 
+@pytest.mark.extended
 def test_an_answer_of_nothing_has_no_sources(run, monkeypatch):
     nothing = {"words": [], "shares": []}
     monkeypatch.setattr(run, "predict", lambda task, texts: [nothing])

@@ -78,6 +78,7 @@ def test_translations_read_whole_texts(translation_run, told):
     assert told(run, {"task": run.tasks[0]["name"], "text": "a " * 99}) == []
 
 
+@pytest.mark.extended
 def test_progress_of_a_decoding_names_its_task(
     translation_run, monkeypatch, caplog
 ):

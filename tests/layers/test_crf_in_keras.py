@@ -153,10 +153,8 @@ def evaluated(model, ids, tags):
     return model.evaluate(batches(ids, targets), verbose=0, return_dict=True)
 
 
-@pytest.mark.by_default("6-False")
-@pytest.mark.parametrize(
-    "recurrent", [False, pytest.param(True, marks=pytest.mark.extended)]
-)
+@pytest.mark.extended
+@pytest.mark.parametrize("recurrent", [False, True])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_models_honour_the_mask_of_keras(length, recurrent):
     model, (ids, tags) = shared_model(recurrent), make_data(length)

@@ -140,7 +140,7 @@ def test_question_answering(name, dtype):
     check_close(lambda d: make_question_model(name, d), question_batch(), dtype)
 
 
-@pytest.mark.by_default("mixed_bfloat16")
+@pytest.mark.extended
 @pytest.mark.parametrize("dtype", HALF)
 def test_translation(dtype):
     draw = np.random.default_rng(0)
@@ -151,7 +151,7 @@ def test_translation(dtype):
     check_close(make_translator, batch, dtype, key=1)
 
 
-@pytest.mark.by_default("1")
+@pytest.mark.extended
 @pytest.mark.parametrize("beam", [1, 3])
 def test_answers_are_scored_as_they_were_made(beam):
     """The decoder's cache and the scores of given answers agree."""

@@ -84,6 +84,7 @@ def test_patience_is_with_the_main_tasks(
         assert results["run"]["validation_mean"] == 49.0
 
 
+@pytest.mark.extended
 def test_a_task_without_a_score_has_the_weights_of_the_mean(
     tmp_path, small_files, monkeypatch
 ):

@@ -70,6 +70,7 @@ def test_tagging_again_traces_nothing(tagging_run):
     assert not later
 
 
+@pytest.mark.extended
 def test_no_company_changes_an_answer(run):
     texts = ["EU sleeps", "", TEXT, "x y z"]
     together = run.predict("chunks", texts, batch_size=3)

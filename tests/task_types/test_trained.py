@@ -212,6 +212,7 @@ def exported(run, tmp_path_factory):
     run.tasks[0]["thresholds"] = before
 
 
+@pytest.mark.extended
 def test_the_export_answers_as_the_run(run, exported):
     given = {
         "labels": ("b c d",),

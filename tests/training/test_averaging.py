@@ -40,6 +40,7 @@ def test_the_best_weights_are_averages_of_all_steps(
     assert not np.allclose(scored[-1], weights[-1], atol=1e-3)
 
 
+@pytest.mark.extended
 def test_training_itself_is_as_without_averages(tmp_path):
     plain = toy.Stage(tmp_path / "a", optimizer="adam").run()
     other = toy.Stage(tmp_path / "b", optimizer="adam", average=0.9).run()

@@ -159,6 +159,7 @@ def test_a_step_projects_the_shared_gradients_and_only_those():
     np.testing.assert_allclose(flat(got["stack"]), private, atol=1e-6)
 
 
+@pytest.mark.extended
 def test_without_surgery_the_gradients_are_those_of_the_sum():
     model, full = Conflicting(), batch()
     _, plain = computed(model, full, surgery="none")

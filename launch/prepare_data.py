@@ -126,6 +126,7 @@ def _refused(config: Mapping[str, Any], tasks: Sequence[Any]) -> str:
     from mtl_tf.runs import training_run
 
     try:
+        training_run.check_scored(tasks, config["evaluation"]["splits"])
         training_run.check_options(config, tasks)
     except MtlError as error:
         return str(error)

@@ -113,8 +113,16 @@ def train(
         return _train(config, model_dir, session)
 
 
-def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
-    """Refuses tasks that the evaluation could not score."""
+def check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
+    """Refuses tasks that the evaluation could not score.
+
+    Args:
+        tasks: the tasks of a config.
+        splits: its `evaluation.splits`.
+
+    Raises:
+        MtlError: a task has not all these splits, or one without labels.
+    """
     checking.check_scored(tasks, splits)
     for task in tasks:
         for split in dict.fromkeys(("validation", *splits)):
@@ -161,7 +169,7 @@ def _train(
             held.enter_context(files.locked(model_dir))
             if not run.has("config.json"):
                 tasks = run_data.tasks_of(config, session.directories)
-                _check_scored(tasks, config["evaluation"]["splits"])
+                check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
             elif run.has_trained():
                 seals.check_config(run)

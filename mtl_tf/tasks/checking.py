@@ -8,6 +8,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.task import Task
 
 _FIRST = 1024  # examples whose labels are checked
+_TEST = "; cross_validation.folds=10 holds out a tenth of the texts as test"
 
 
 def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
@@ -32,7 +33,7 @@ def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
             except ConfigError as error:
                 raise ConfigError(
                     f"{error} (or score other splits: evaluation.splits has "
-                    f"{split!r})"
+                    f"{split!r}{_TEST if split == 'test' else ''})"
                 )
             for feature in task.features:
                 if not feature.is_class:

@@ -5,12 +5,16 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.evaluation import evaluator, scored_examples, significance
+from mtl_tf.evaluation import (
+    answer_scoring,
+    evaluator,
+    scored_examples,
+    significance,
+)
+from mtl_tf.evaluation.answer_scoring import AnswerScoring
 from mtl_tf.evaluation.metrics import answer_metrics
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.tables import tables
-from mtl_tf.evaluation.task_types import answer_scoring
-from mtl_tf.evaluation.task_types.answer_scoring import AnswerScoring
 from mtl_tf.tasks.splits.groups import GROUPS
 
 NAME = "answers"

@@ -192,14 +192,14 @@ def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
 
 
 TWO_SOURCES = """
-from mtl_tf.configs import multi30k
+from mtl_tf.configs import starter
 
 
 def get_config():
-    config = multi30k.get_config()
+    config = starter.get_config("translation")
     config.tasks = tuple(
         {"name": pair, "type": "translation",
-         "files": {"train": "PATH", "validation": "PATH"},
+         "files": {"train": "PATH", "validation": "PATH", "TEST": "PATH"},
          "columns": {"source": "x", "target": "y"}}
         for pair in PAIRS
     )
@@ -208,21 +208,25 @@ def get_config():
 
 
 @pytest.mark.parametrize(
-    ("pairs", "is_refused"),
-    [(("en-de", "fr-de"), True), (("en-de", "en-fr"), False)],
+    ("pairs", "test", "refusal"),
+    [
+        (("en-de", "en-fr"), "test", ""),
+        (("en-de", "fr-de"), "test", "all translation tasks of a run"),
+        (("en-de", "en-fr"), "other", "task en-de has no test split"),
+    ],
 )
-def test_tasks_that_do_not_go_together_are_told(
-    capsys, tmp_path, pairs, is_refused
+def test_what_a_training_refuses_is_told(
+    capsys, tmp_path, pairs, test, refusal
 ):
     path = tmp_path / "pairs.csv"
     path.write_text("x,y\na b,c d\ne f,g h\n")
-    text = TWO_SOURCES.replace("PATH", str(path))
+    text = TWO_SOURCES.replace("PATH", str(path)).replace("TEST", test)
     config = tmp_path / "own.py"
     config.write_text(text.replace("PAIRS", repr(pairs)))
     status, out, err = run(capsys, f"--config={config}")
     assert not status, err
-    message = "a training refuses this config: all translation tasks of a run"
-    assert (message in out) == is_refused
+    told = "a training refuses this config: "
+    assert told + refusal in out if refusal else told not in out
 
 
 SHOWN_CONFIG = """

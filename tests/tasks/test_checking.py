@@ -10,7 +10,7 @@ def test_splits_that_cannot_be_scored(tmp_path):
     check_scored([task], ["test", "train"])
     (tmp_path / "alone").mkdir()
     alone = mails(tmp_path / "alone", train="ham\ta\nspam\tb\n")
-    wrong = "has no test split: .*evaluation.splits has 'test'"
+    wrong = "has no test split: .*evaluation.splits has 'test'; cross_valid"
     with pytest.raises(ConfigError, match=wrong):
         check_scored([task, alone], ["validation", "test"])
     with pytest.raises(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from mtl_tf.evaluation.task_types import answer_scoring
+from mtl_tf.evaluation import answer_scoring
 from mtl_tf.pipelines.examples.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.prediction.given_texts import GivenTexts, likelihood

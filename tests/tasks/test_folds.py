@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.source import tell
 from mtl_tf.tasks.splits.folds import OTHERS, TESTED, fold_numbers, in_fold
 from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, Source, Task
 
@@ -107,6 +108,16 @@ def test_a_fold_is_the_same_in_every_run():
 
 
 PINNED = ["train 3", "train 7", "train 9", "train 10"]
+
+
+def test_a_fold_is_told_once(caplog):
+    """A run looks its tasks up several times."""
+    tell.cache_clear()
+    with caplog.at_level("INFO"):
+        for _ in range(2):
+            splits(in_fold(task(), {"folds": 5, "fold": 1}))
+    told = "task mails: fold 1 of 5 has 18 of 90 examples, from train and"
+    assert caplog.text.count(told) == 1
 
 
 def test_folds_are_stratified():

@@ -161,14 +161,11 @@ class FoldSource(Source):
             )
         numbers = self._numbers(texts, labels, shared)
         tested = numbers == self._fold
-        logging.info(
-            "task %s: fold %d of %d has %d of %d examples, from %s",
-            self._task.name,
-            self._fold,
-            self._folds,
-            np.sum(tested),
-            len(tested),
-            " and ".join(self._pool),
+        tell(
+            f"task {self._task.name}: fold {self._fold} of {self._folds} has "
+            f"{np.sum(tested)} of {len(tested)} examples, from "
+            f"{' and '.join(self._pool)}",
+            logging.INFO,
         )
         return tested
 

@@ -16,7 +16,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.random import generator
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import Source, tell
 from mtl_tf.tasks.splits.hold_out import select
 from mtl_tf.tasks.task import Task
 
@@ -101,12 +101,10 @@ class FractionSource(Source):
         order = generator(0, "fraction", self._task.name).permutation(size)
         mask = np.zeros(size, bool)
         mask[order[:number]] = True
-        logging.info(
-            "task %s: %d of its %d training examples are used (%g %%, drawn "
-            "by the task's name, the same for every seed)",
-            self._task.name,
-            number,
-            size,
-            100 * self._fraction,
+        tell(
+            f"task {self._task.name}: {number} of its {size} training examples "
+            f"are used ({100 * self._fraction:g} %, drawn by the task's name, "
+            "the same for every seed)",
+            logging.INFO,
         )
         return mask

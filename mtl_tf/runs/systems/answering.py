@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.models.answering.question_answering import (
     QuestionAnsweringModel,
@@ -65,7 +66,9 @@ class Answering(System):
                 f"(text.ngrams.vectors, got {ngrams['vectors']!r})"
             )
         Decoding.of_config(config)
-        check_question_model(config["model"]["answering"])
+        options = config["model"]["answering"]
+        with checks.options_of("model.answering", options):
+            check_question_model(options)
 
     def check_files(self, config: Config) -> None:
         """Also the vectors of n-grams; see `System.check_files`."""

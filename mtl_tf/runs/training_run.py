@@ -147,6 +147,7 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         names = [t.name for t in tasks if systems.of_type(t.type) is system]
         system.check_group(names, names)
     stage_gradients.weighting_of(config, tasks)
+    starting_choices.check_weights(config, tasks)
 
 
 def _train(

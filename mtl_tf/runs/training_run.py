@@ -164,6 +164,8 @@ def _train(
                 tasks = run_data.tasks_of(config, session.directories)
                 _check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
+                replicas = session.strategy.num_replicas_in_sync
+                stage_gradients.check_replicas(config, tasks, replicas)
             elif run.has_trained():
                 seals.check_config(run)
             with seals.config_renewed(run):

@@ -2,12 +2,15 @@
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from absl import flags
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import common_flags, runner
+
+if TYPE_CHECKING:
+    from mtl_tf.pretraining.text_training import TextTraining
 
 _OBJECTIVES = ("masked_pieces", "next_words")
 #: The highest learning rate where none is given.
@@ -152,11 +155,20 @@ def main(values: flags.FlagValues) -> None:
     is_encoder = values.objective == "masked_pieces"
     _check_objective(values, is_encoder)
 
-    from mtl_tf.pretraining import text_training
+    from mtl_tf.pipelines.unlabelled import vector_corpus
+    from mtl_tf.pretraining import (
+        encoders,
+        language_modelling,
+        text_training,
+    )
     from mtl_tf.tasks import registry
     from mtl_tf.text import text_files
 
-    text_training.check_new(values.output)  # Before hours of reading.
+    # Before hours of reading.
+    text_training.check_new(values.output)
+    make_options = _encoder_options if is_encoder else _scheme_options
+    options = make_options(values, config)
+    options.check()
     texts = [text for path in values.texts for text in text_files.read(path)]
     tasks = []
     if named:
@@ -166,8 +178,13 @@ def main(values: flags.FlagValues) -> None:
             values.manual_dir,
             config["cross_validation"],
         )
-    learn = _encoder if is_encoder else _scheme
-    results = learn(values, config, tasks, texts)
+    if is_encoder:
+        for _, of_task in vector_corpus.texts_of(tasks) if tasks else ():
+            texts += of_task
+        results = encoders.pretrain(texts, options, values.output)
+    else:
+        words = vector_corpus.collect(tasks, config["text"], more=texts)
+        results = language_modelling.pretrain(words, options, values.output)
     print(
         f"held-out perplexity {results['before']:.2f} before, "
         f"{results['after']:.2f} after {results['step']} steps: {values.output}"
@@ -201,34 +218,25 @@ def _check_objective(values: flags.FlagValues, is_encoder: bool) -> None:
             )
 
 
-def _encoder(
-    values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
-) -> dict[str, float]:
-    from mtl_tf.pipelines.unlabelled import vector_corpus
+def _encoder_options(
+    values: flags.FlagValues, config: dict[str, Any]
+) -> "TextTraining":
     from mtl_tf.pretraining import encoders
 
     del config
-    options = encoders.Pretraining(**_options(values, encoders.Pretraining))
-    options.check()
-    for _, of_task in vector_corpus.texts_of(tasks) if tasks else ():
-        texts += of_task
-    return encoders.pretrain(texts, options, values.output)
+    return encoders.Pretraining(**_options(values, encoders.Pretraining))
 
 
-def _scheme(
-    values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
-) -> dict[str, float]:
-    from mtl_tf.pipelines.unlabelled import vector_corpus
+def _scheme_options(
+    values: flags.FlagValues, config: dict[str, Any]
+) -> "TextTraining":
     from mtl_tf.pretraining import language_modelling, text_training
 
     options = language_modelling.of_config(
         config, _options(values, text_training.TextTraining)
     )
     more = {name: values[name].value for name, *_ in _OF_WORDS}
-    options = dataclasses.replace(options, **more)
-    options.check()
-    words = vector_corpus.collect(tasks, config["text"], more=texts)
-    return language_modelling.pretrain(words, options, values.output)
+    return dataclasses.replace(options, **more)
 
 
 def _options(values: flags.FlagValues, kind: type) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import flags
 
 from mtl_tf.core import terminal
-from mtl_tf.core.errors import ConfigError, MtlError, RunError
+from mtl_tf.core.directories import Directories
+from mtl_tf.core.errors import ConfigError, MissingData, MtlError, RunError
 from mtl_tf.programs import common_flags, config_argument, runner
 
 
@@ -95,7 +96,7 @@ def main(values: flags.FlagValues) -> int:
     )
     _check_used(planned, changes)
     if changes:
-        _check_choices(planned)
+        _check_choices(planned, Directories(values.data_dir, values.manual_dir))
     if values.dry_run:
         for run in planned:
             print(f"{run.state:8}  {run.row.name:12}  {run.path}")
@@ -171,8 +172,12 @@ def _check_used(planned: Sequence[Any], changes: Sequence[str]) -> None:
     )
 
 
-def _check_choices(planned: Sequence[Any]) -> None:
-    """Refuses changes with which a row could only fail; it reads no data.
+def _check_choices(planned: Sequence[Any], directories: Directories) -> None:
+    """Refuses changes with which a row could only fail; it reads no texts.
+
+    Args:
+        planned: the runs.
+        directories: where data are.
 
     Raises:
         ConfigError: there is such a row; the message names the first.
@@ -191,8 +196,27 @@ def _check_choices(planned: Sequence[Any]) -> None:
         types = registry.types_of(run.config["tasks"])
         try:
             starting_choices.check(run.config, types)
+            _check_weights(run.config, directories)
         except MtlError as error:
             raise ConfigError(f"row {run.row.name}: {error}")
+
+
+def _check_weights(config: Mapping[str, Any], directories: Directories) -> None:
+    """Refuses names of weights that the model lacks, if the corpora are there.
+
+    Raises:
+        ConfigError: there is such a name.
+    """
+    from mtl_tf.runs import starting_choices
+    from mtl_tf.tasks import registry
+
+    if not config["training"]["freeze"]:
+        return
+    try:
+        tasks = registry.resolve(config["tasks"], *directories)
+    except MissingData:
+        return  # A dry run needs no corpora.
+    starting_choices.check_weights(config, tasks)
 
 
 def _command() -> str:

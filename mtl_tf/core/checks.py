@@ -1,8 +1,9 @@
 """Checks of hyperparameters that name the field, the rule and the value."""
 
+import contextlib
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError
@@ -88,6 +89,24 @@ def one_of(name: str, value: str, options: Sequence[str]) -> str:
     from mtl_tf.core.names import look_up
 
     return look_up(value, {option: option for option in options}, name)
+
+
+@contextlib.contextmanager
+def options_of(field: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Names the field where a check names one of its options alone.
+
+    Layers check their options and know no config.
+
+    Args:
+        field: the field of the config, such as "model.scheme".
+        options: its options.
+    """
+    try:
+        yield
+    except ConfigError as error:
+        if str(error).partition(" ")[0] in options:
+            raise ConfigError(f"{field}.{error}")
+        raise
 
 
 def leave_some(fractions: Mapping[str, float]) -> None:

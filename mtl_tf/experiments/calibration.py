@@ -130,13 +130,18 @@ class _Fit:
         self._labels = {
             name: [wish.label for wish in some] for name, some in wishes.items()
         }
-        self._before = self._scores()
         tasks = run_data.tasks_of(run.config, directories)
         validation = [
             run_data.encode_split(task, "validation", run.encoder)
             for task in tasks
         ]
+        before = [_fitted_of(task) for task in run.tasks]
+        # First, as it may be refused or change nothing, and scoring takes long.
         self._fitted = fitting.fit(run, validation, temperature, wishes)
+        after = [_fitted_of(task) for task in run.tasks]
+        _put(run, before)
+        self._before = self._scores()
+        _put(run, after)
 
     def keep(self) -> dict[str, Any]:
         """Writes it into the run; returns the part of `calibrate`'s result."""
@@ -148,7 +153,7 @@ class _Fit:
             run.evaluate(name, None, *self._directories, self._clean, keep=True)
         return {
             task["name"]: {
-                "fitted": {k: v for k, v in task.items() if k in FITTED_FIELDS},
+                "fitted": _fitted_of(task),
                 "splits": {
                     name: {
                         "primary": task["metrics"][0],
@@ -169,6 +174,19 @@ class _Fit:
             self._clean,
             self._labels,
         )
+
+
+def _fitted_of(task: Mapping[str, Any]) -> dict[str, Any]:
+    """What was fitted for a task of a run."""
+    return {k: v for k, v in task.items() if k in FITTED_FIELDS}
+
+
+def _put(run: Run, fitted: Sequence[Mapping[str, Any]]) -> None:
+    """Lets a run use what was fitted for each of its tasks."""
+    for task, values in zip(run.tasks, fitted):
+        for name in FITTED_FIELDS:
+            task.pop(name, None)
+        task.update(values)
 
 
 def _scores(

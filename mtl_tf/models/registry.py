@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mtl_tf.core import own_functions
+from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.inputs.character_features import (
@@ -83,13 +83,8 @@ def make_scheme(
     if own_functions.is_own(name):
         known = {name: own_layers.load_scheme(name)}
     parts = {"init": init, "dtype": dtype}
-    try:
+    with checks.options_of("model.scheme", config):
         scheme = _make(config, known, "scheme", parts, tasks=tasks)
-    except ConfigError as error:
-        # Layers know no config: they name their option alone.
-        if str(error).partition(" ")[0] in config:
-            raise ConfigError(f"model.scheme.{error}")
-        raise
     if dtype != "float32" and not scheme.half_precision:
         raise ConfigError(
             f"training.mixed_precision is {dtype!r}, but the scheme {name} "

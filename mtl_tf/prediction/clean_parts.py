@@ -103,8 +103,17 @@ class CleanParts:
         if split in ("train", "validation"):
             return {}
         training = SeenTexts(texts(task, "train"))
+        clean = self.seen.clean(texts(task, split))
+        if len(clean) and not any(clean):
+            logging.warning(
+                "task %s: all %s texts of the split %s also occur in training "
+                "or validation splits: its scores say nothing of new texts.",
+                task.name,
+                f"{len(clean):,}",
+                split,
+            )
         return {
-            "clean": self.seen.clean(texts(task, split)),
+            "clean": clean,
             "validation_in_training": training.count(texts(task, "validation")),
         }
 

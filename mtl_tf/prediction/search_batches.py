@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from absl import logging
 
 from mtl_tf.core import passes
 
@@ -10,6 +11,8 @@ from mtl_tf.core import passes
 AT_ONCE = 64
 #: The most tokens at once, with padding, as attention needs memory for each.
 CELLS_AT_ONCE = AT_ONCE * 256
+# A beam search for a translation of such a text takes some ten seconds.
+_LONG = 1000
 
 
 def by_length(lengths: np.ndarray, doing: str) -> Iterator[np.ndarray]:
@@ -28,6 +31,24 @@ def by_length(lengths: np.ndarray, doing: str) -> Iterator[np.ndarray]:
     lengths = np.asarray(lengths, int)
     batches = _by_length(lengths)
     yield from passes.logged(batches, doing, total=len(lengths))
+
+
+def tell_long(lengths: np.ndarray, doing: str) -> None:
+    """Tells of long texts, whose search may take minutes.
+
+    The log can tell nothing within a search.
+
+    Args:
+        lengths, doing: as for `by_length`.
+    """
+    lengths = np.asarray(lengths, int)
+    if long := int(np.sum(lengths >= _LONG)):
+        logging.info(
+            "%s: %s of %s texts have %s tokens or more, the longest %s: it may "
+            "take minutes",
+            doing,
+            *(f"{n:,}" for n in (long, len(lengths), _LONG, lengths.max())),
+        )
 
 
 def _by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:

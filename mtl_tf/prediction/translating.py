@@ -115,6 +115,7 @@ class Translator:
         scores = np.zeros([len(sources), self.decoding.n_best], np.float32)
         lengths = [len(ids) for ids in sources]
         doing = f"{self.model.pairs[pair]}: decoding"
+        search_batches.tell_long(lengths, doing)
         for rows in search_batches.by_length(lengths, doing):
             tokens = _padded([sources[n] for n in rows])
             own_words = None

@@ -60,6 +60,8 @@ class Pretraining(TextTraining):
         """Raises `ConfigError` if a value is wrong."""
         for name in ("vocabulary_size", "layers", "hidden", "heads"):
             checks.positive_integer(f"--{name}", getattr(self, name))
+        # Before the texts are read.
+        word_pieces.check_size("--vocabulary_size", self.vocabulary_size)
         checks.one_of("--mixed_precision", self.mixed_precision, PRECISIONS)
         super().check()
         if self.hidden % self.heads:
@@ -67,6 +69,13 @@ class Pretraining(TextTraining):
                 f"--hidden must be a multiple of --heads ({self.heads}), got "
                 f"{self.hidden}"
             )
+
+    @property
+    def room(self) -> int:
+        """The attention of each head; of a preset its sizes are not known."""
+        if self.preset:
+            return self.length
+        return self.heads * self.length**2
 
 
 def pretrain(

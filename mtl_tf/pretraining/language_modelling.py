@@ -63,6 +63,11 @@ class LanguageModelling(TextTraining):
         checks.fraction("--dropout", self.dropout)
         super().check()
 
+    @property
+    def room(self) -> int:
+        """A vector for each word."""
+        return self.length * self.dimension
+
 
 def of_config(
     config: Mapping[str, Any], training: Mapping[str, Any]

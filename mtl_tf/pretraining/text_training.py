@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core import checks, files
+from mtl_tf.core import checks, files, machine
 from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
 from mtl_tf.core.random import generator
 from mtl_tf.training.checkpoints.checkpoints import Checkpoints
@@ -71,6 +71,18 @@ class TextTraining:
         checks.not_negative_integer("--seed", self.seed)
         if self.length < 8:
             raise ConfigError(f"--length must be at least 8, got {self.length}")
+        needed, free = 4 * self.batch_size * self.room, machine.free_memory()
+        if needed > free:
+            raise ConfigError(
+                f"--length {self.length} with --batch_size {self.batch_size} "
+                f"needs at least {needed / 1e9:,.1f} GB, and "
+                f"{free / 1e9:,.1f} GB are free: lower one of them"
+            )
+
+    @property
+    def room(self) -> int:
+        """The least numbers that the model holds at once for a block."""
+        return self.length
 
     @property
     def blocks_of_step(self) -> int:

@@ -68,5 +68,5 @@ def keep(run: Run, fitted: Mapping[str, Mapping[str, Any]]) -> None:
     if fitted or run.directory.has(FILE):
         # Old probabilities must be gone even if the next lines fail.
         scored_examples.forget(run.directory.path)
-        run.directory.write(FILE, fitted)
-        seals.seal(run.directory, FILE)
+        with seals.renewed(run.directory, FILE):
+            run.directory.write(FILE, fitted)

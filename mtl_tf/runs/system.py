@@ -136,6 +136,21 @@ class System(abc.ABC):
     ) -> TaskModel:
         """Builds the model of a run with all its weights; see `building`."""
 
+    @abc.abstractmethod
+    def model_without_words(
+        self, config: Config, tasks: Sequence[TaskDict]
+    ) -> TaskModel | None:
+        """The model with hardly any words, before texts are read.
+
+        Its weights have the names of those of the whole model.
+
+        Returns:
+            The model; None if it depends on more than the config and the tasks.
+
+        Raises:
+            ConfigError: an option is wrong, or the tasks do not go together.
+        """
+
     def set_pretrained(
         self, model: TaskModel, config: Config, text: Any
     ) -> None:

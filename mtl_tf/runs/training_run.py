@@ -155,6 +155,7 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         names = [t.name for t in tasks if systems.of_type(t.type) is system]
         system.check_group(names, names)
     stage_gradients.weighting_of(config, tasks)
+    starting_choices.check_weights(config, tasks)
 
 
 def _train(
@@ -171,6 +172,8 @@ def _train(
                 tasks = run_data.tasks_of(config, session.directories)
                 check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
+                replicas = session.strategy.num_replicas_in_sync
+                stage_gradients.check_replicas(config, tasks, replicas)
             elif run.has_trained():
                 seals.check_config(run)
             with seals.config_renewed(run):

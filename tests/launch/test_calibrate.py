@@ -209,6 +209,35 @@ def test_a_run_without_probabilities_is_refused_before_it_is_scored(
         run(f"--model_dir={tmp_path}")
 
 
+def test_what_cannot_be_fitted_is_told_before_the_splits_are_scored(
+    directory, monkeypatch
+):
+    def refused(*_):
+        raise ConfigError("no threshold")
+
+    monkeypatch.setattr(fitting, "fit", refused)
+    monkeypatch.setattr(
+        calibration, "_scores", lambda *_: pytest.fail("it was scored")
+    )
+    with pytest.raises(ConfigError, match="no threshold"):
+        calibration.calibrate(directory)
+
+
+@pytest.mark.extended
+def test_the_scores_before_are_those_with_the_former_temperature(
+    directory, tmp_path
+):
+    path = shutil.copytree(directory, tmp_path / "run")
+    fitting.keep(mtl_tf.load(str(path)), {"plain": {"temperature": 3.0}})
+    found = calibration.calibrate(str(path), temperature=False)
+    assert found["plain"]["fitted"] == {}
+    scores = found["plain"]["splits"]["test"]
+    with open(path / "results.json") as file:
+        own = json.load(file)["tasks"]["plain"]["calibration"]["before"]
+    assert scores["after"]["log_loss"] == pytest.approx(own["log_loss"])
+    assert scores["before"]["log_loss"] != pytest.approx(own["log_loss"])
+
+
 def test_the_only_label_of_a_task_has_no_threshold():
     task = {"name": "mails", "type": "classification", "labels": ["spam"]}
     outputs = {"scores": np.ones([3, 1]), "prediction": np.zeros(3, int)}

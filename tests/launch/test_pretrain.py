@@ -119,6 +119,13 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
     assert status == 1 and "new exists already" in err
 
 
+_WORDS = (
+    "--config=quickstart",
+    "--objective=next_words",
+    "--config.model.scheme={{'name': 'lstm', 'sharing': 'shared'}}",
+)
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -130,6 +137,15 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
         (["--texts={fine}", "--hidden=6"], "--hidden must be a multiple of"),
         (["--texts={fine}", "--steps=0"], "--steps must be a positive"),
         (["--texts={fine}", "--length=5"], "--length must be at least 8"),
+        (
+            ["--texts=a", "--vocabulary_size=3"],
+            "--vocabulary_size must be abov",
+        ),
+        (["--texts=a", "--length=1000000"], "--batch_size 32 needs at least"),
+        (
+            ["--texts=a", "--length=30000000", *_WORDS],
+            "--batch_size 32 needs at least",
+        ),
         (["--texts={fine}", "--preset={here}"], "must be a folder, it is not"),
         (
             [

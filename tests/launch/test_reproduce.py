@@ -270,6 +270,11 @@ def test_changes_that_no_row_reads_are_refused(trained, tmp_path):
         ConfigError, match="row lstm: training.initialize_from: n"
     ):
         dry_run("lstm", "training.initialize_from=nowhere")
+    with pytest.raises(ConfigError, match="row lstm: training.teachers: no"):
+        dry_run("lstm", "training.teachers=('nowhere',)")
+    with pytest.raises(ConfigError, match="row lstm: training.freeze: 'schm"):
+        dry_run("lstm", "training.freeze=('schme',)")
+    dry_run("lstm", "training.freeze=('scheme',)")
     dry_run("lstm,arc_i", shares)  # The row lstm has a model for each task.
 
 

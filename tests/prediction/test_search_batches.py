@@ -34,3 +34,14 @@ def test_a_long_search_tells_how_far_it_is(monkeypatch, caplog):
         "en-de: decoding, 64 of 100 examples",
         "en-de: decoding, 100 of 100 examples",
     ]
+
+
+def test_long_texts_are_told_before_their_search(caplog):
+    with caplog.at_level("INFO", logger="absl"):
+        search_batches.tell_long([3, 999], "en-de: decoding")
+        assert not caplog.messages
+        search_batches.tell_long([3, 3000, 1000], "en-de: decoding")
+    assert caplog.messages == [
+        "en-de: decoding: 2 of 3 texts have 1,000 tokens or more, the longest "
+        "3,000: it may take minutes"
+    ]

@@ -172,6 +172,9 @@ def test_a_wrong_tokenizer_leaves_no_run(
         ("text", {"vectors": "{tmp}/short.txt"}, "short.txt:1: 1 numbers"),
         ("model", {"encoder": {"preset": "./gone"}}, "must be a folder"),
         ("training", {"initialize_from": "gone"}, "gone does not exist"),
+        ("training", {"teachers": ["gone"]}, "teachers: gone does not exist"),
+        ("training", {"freeze": ["schme"]}, "'schme' names no trainable"),
+        ("training", {"initialize_only": ["x"]}, "only: 'x' names no train"),
         (
             "training",
             {"gradient_surgery": "pcgrad", "accumulate_steps": 2},

@@ -71,6 +71,7 @@ def test_a_penalty_of_the_batch_is_not_accumulated(tmp_path, mirrored):
         ConfigError, match="accumulate_steps must be 1 on 2 replicas .* got 2"
     ):
         train(config, tmp_path / "two", mirrored)
+    assert not (tmp_path / "two").exists()
 
 
 @pytest.mark.slow

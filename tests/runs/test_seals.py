@@ -9,7 +9,7 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import MtlError, RunError
-from mtl_tf.runs import training_run
+from mtl_tf.runs import fitting, training_run
 from mtl_tf.runs.directory import seals
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from tests.system import corpus
@@ -144,6 +144,28 @@ def test_a_run_killed_when_its_config_was_written_continues(
     run.write("config.json", edited)
     with pytest.raises(RunError, match="has changed"):
         mtl_tf.load(run.path)
+
+
+def test_a_run_killed_when_it_was_fitted_anew_loads(copied, monkeypatch):
+    run = mtl_tf.load(str(copied))
+    name, write = run.tasks[0]["name"], RunDirectory.write
+
+    def killed(directory, file, value):
+        write(directory, file, value)
+        if file == fitting.FILE:
+            raise KeyboardInterrupt
+
+    fitting.keep(run, {name: {"temperature": 2.0}})
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            fitting.keep(run, {name: {"temperature": 3.0}})
+    run = mtl_tf.load(str(copied))
+    assert run.tasks[0]["temperature"] == 3.0
+    fitting.keep(run, {name: {"temperature": 4.0}})
+    (copied / fitting.FILE).write_text("{}")
+    with pytest.raises(RunError, match=f"{fitting.FILE} has changed"):
+        mtl_tf.load(str(copied))
 
 
 @pytest.mark.extended

@@ -149,7 +149,7 @@ def test_alignments_name_the_words_that_were_attended_to(run):
 
 
 @pytest.mark.extended
-def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
+def test_long_texts_are_translated_in_small_batches(run, monkeypatch, caplog):
     texts = ["w1 w2 " * n for n in (9, 1, 0, 40, 3, 9)]
     whole = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
     assert max(len(one["translation"].split()) for one in whole) <= 5
@@ -163,7 +163,10 @@ def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
 
     monkeypatch.setattr(multi_target.MultiTargetModel, "translate", noted)
     monkeypatch.setattr(search_batches, "CELLS_AT_ONCE", 40)
-    parts = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
+    monkeypatch.setattr(search_batches, "_LONG", 80)
+    with caplog.at_level("INFO", logger="absl"):
+        parts = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
+    assert "xx-bb: decoding: 1 of 6 texts have 80 tokens or more" in caplog.text
     assert all(rows * width <= 40 or rows == 1 for rows, width in sizes)
     assert len(sizes) > 2 and sum(rows for rows, _ in sizes) == len(texts)
     for one, part in zip(whole, parts):

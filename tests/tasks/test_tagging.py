@@ -135,6 +135,12 @@ def test_what_breaks_the_scheme_is_repaired_and_counted(tmp_path):
     ]
 
 
+def test_training_tokens_with_one_tag_alone_are_told(tmp_path):
+    one = task(tmp_path, train="a x N\nb x N\n\nc x N\n", test="a x V\n")
+    rows(one, "train"), rows(one, "test")
+    assert one.source.warnings == ["all 3 training tokens have the tag 'N'"]
+
+
 def test_separators_comments_and_packed_files(tmp_path):
     content = "# id\nNew York\tLOC\n\u00a0\tO\r\n\n"
     fields = {"separator": "\t", "comment": "# ", "format": "conll"}

@@ -137,6 +137,20 @@ def seal_config(run: RunDirectory) -> None:
 
 
 @contextlib.contextmanager
+def renewed(run: RunDirectory, name: str) -> Iterator[None]:
+    """Records the digest again of a file that the block writes anew.
+
+    A run that is killed in between has none: with the old one, nothing could
+    load it any more.
+    """
+    known = digests.read(run.file(FILE)) if run.has(FILE) else {}
+    if name in known:
+        run.write(FILE, {n: known[n] for n in known if n != name})
+    yield
+    seal(run, name)
+
+
+@contextlib.contextmanager
 def config_renewed(run: RunDirectory) -> Iterator[None]:
     """Records the digest again of a config that the block may write anew.
 

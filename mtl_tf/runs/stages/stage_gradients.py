@@ -8,8 +8,12 @@ import keras
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.protocol import TaskModel
+from mtl_tf.models.registry import make_scheme
+from mtl_tf.models.scheme import SharingScheme
 from mtl_tf.pipelines import mixing
+from mtl_tf.runs import systems
 from mtl_tf.runs.stages.stage_plan import Stage
+from mtl_tf.runs.systems import sharing
 from mtl_tf.tasks.task import Task
 from mtl_tf.training import loss_weighting, precision
 from mtl_tf.training.balancing.gradient_surgery import SURGERIES
@@ -132,14 +136,32 @@ def check(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         )
 
 
+def check_replicas(
+    config: Mapping[str, Any], tasks: Sequence[Task], replicas: int
+) -> None:
+    """Refuses before texts are read what `accumulated` refuses.
+
+    Args:
+        config: the resolved config.
+        tasks: the run's.
+        replicas: the number of replicas.
+
+    Raises:
+        ConfigError: see `accumulated`.
+    """
+    if any(systems.of_type(task.type) is sharing.SYSTEM for task in tasks):
+        scheme = make_scheme(config["model"]["scheme"], 1)
+        accumulated(config, scheme, replicas)
+
+
 def accumulated(
-    config: Mapping[str, Any], model: TaskModel, replicas: int
+    config: Mapping[str, Any], model: TaskModel | SharingScheme, replicas: int
 ) -> int:
     """The number of batches of an update.
 
     Args:
         config: the resolved config.
-        model: the model.
+        model: the model, or its scheme.
         replicas: the number of replicas.
 
     Raises:

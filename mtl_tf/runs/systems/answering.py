@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.models.answering.question_answering import (
     QuestionAnsweringModel,
@@ -38,6 +39,9 @@ from mtl_tf.text.encoding.questions import (
 from mtl_tf.text.vectors.vector_files import VectorFile
 from mtl_tf.training import precision
 
+# As many words as the special ones.
+_HARDLY_ANY = 8
+
 
 class Answering(System):
     """See the module; the text is a `QuestionText`."""
@@ -65,7 +69,9 @@ class Answering(System):
                 f"(text.ngrams.vectors, got {ngrams['vectors']!r})"
             )
         Decoding.of_config(config)
-        check_question_model(config["model"]["answering"])
+        options = config["model"]["answering"]
+        with checks.options_of("model.answering", options):
+            check_question_model(options)
 
     def check_files(self, config: Config) -> None:
         """Also the vectors of n-grams; see `System.check_files`."""
@@ -134,22 +140,29 @@ class Answering(System):
         seed: int,
     ) -> QuestionAnsweringModel:
         """See `System.build_model`."""
-        model, ngrams = config["model"], None
+        ngrams = None
         if text.ngrams is not None:
             of_words = text.ngrams.of_tokens(text.vocabulary.tokens)
             ngrams = len(text.ngrams), of_words
-        sizes = {
-            "embedding_dim": model["embedding_dim"],
-            "ngram_dim": config["text"]["ngrams"]["dimension"],
-        }
         return build_question_model(
-            {**model["answering"], **sizes},
+            _model_config(config),
             text.size,
             text.generative,
             seed,
             vectors,
             ngrams,
             dtype=precision.policy(config),
+        )
+
+    def model_without_words(
+        self, config: Config, tasks: Sequence[TaskDict]
+    ) -> QuestionAnsweringModel:
+        """See `System.model_without_words`."""
+        ngrams, fields = None, config["text"]["ngrams"]
+        if fields["buckets"] or fields["vectors"]:
+            ngrams = 1, np.zeros([_HARDLY_ANY, 1], np.int32)
+        return build_question_model(
+            _model_config(config), _HARDLY_ANY, _HARDLY_ANY, ngrams=ngrams
         )
 
     def set_pretrained(
@@ -202,6 +215,15 @@ class Answering(System):
     def quick_decoding(self) -> dict[str, Any]:
         """Greedy search."""
         return {"beam": 1, "n_best": 1}
+
+
+def _model_config(config: Config) -> dict[str, Any]:
+    """The options of the model, of any vocabulary."""
+    return {
+        **config["model"]["answering"],
+        "embedding_dim": config["model"]["embedding_dim"],
+        "ngram_dim": config["text"]["ngrams"]["dimension"],
+    }
 
 
 SYSTEM = Answering()

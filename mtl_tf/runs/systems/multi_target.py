@@ -31,6 +31,9 @@ from mtl_tf.text.encoding.translation import (
 )
 from mtl_tf.training import precision
 
+# As many words as the special ones.
+_HARDLY_ANY = 8
+
 
 class MultiTarget(System):
     """See the module; the text is a `TranslationText`."""
@@ -109,6 +112,16 @@ class MultiTarget(System):
             [task["name"] for task in tasks],
             seed=seed,
             dtype=precision.policy(config),
+        )
+
+    def model_without_words(
+        self, config: Config, tasks: Sequence[TaskDict]
+    ) -> MultiTargetModel:
+        """See `System.model_without_words`."""
+        pairs = [task["name"] for task in tasks]
+        sizes = {languages_of(pair)[1]: _HARDLY_ANY for pair in pairs}
+        return build_translation_model(
+            config["model"]["translation"], _HARDLY_ANY, sizes, pairs
         )
 
     def words_of(self, text: TranslationText) -> dict[str, Sequence[str]]:

@@ -105,6 +105,14 @@ class Sharing(System):
             backbone=_backbone(text),
         )
 
+    def model_without_words(
+        self, config: Config, tasks: Sequence[TaskDict]
+    ) -> MultiTaskModel | None:
+        """None with a pretrained encoder; see `System.model_without_words`."""
+        if preset_of(config["model"]):
+            return None
+        return build_model(model_config(config), 2, tasks)
+
     def set_pretrained(
         self, model: MultiTaskModel, config: Config, text: Text
     ) -> None:

@@ -181,6 +181,8 @@ class TaggedSource(Source):
         tags = [sentence.tags for sentence in sentences]
         for number, sentence in enumerate(sentences):
             self._check_tags(split, number, sentence)
+        if split == "train":
+            self._warn_of_one_tag(tags)
         if self.scheme:
             tags = self._converted(split, tags)
         ids = {label: i for i, label in enumerate(self.labels)}
@@ -209,6 +211,15 @@ class TaggedSource(Source):
                     f"{location}: unknown tag {tag!r}; "
                     f"{hint(tag, self._data_tags)}"
                 )
+
+    def _warn_of_one_tag(self, tags: Sequence[Sequence[str]]) -> None:
+        """Warns if there is nothing to learn, as of another column's words."""
+        counts = Counter(tag for row in tags for tag in row)
+        if len(counts) == 1:
+            ((tag, count),) = counts.items()
+            warning = f"all {count:,} training tokens have the tag {tag!r}"
+            tell(warning)
+            self.warnings.append(warning)
 
     @functools.cached_property
     def _known(self) -> set[str]:

@@ -9,6 +9,24 @@ from mtl_tf.core.errors import ConfigError, DataError
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
+def check_size(name: str, size: int) -> None:
+    """Refuses a size that leaves no piece for any text.
+
+    Args:
+        name: what it is called, for the message.
+        size: as for `learn`.
+
+    Raises:
+        ConfigError: it is too small.
+    """
+    checks.positive_integer(name, size)
+    if size <= len(SPECIALS):
+        raise ConfigError(
+            f"{name} must be above {len(SPECIALS)}, the pieces that stand for "
+            f"no text ({' '.join(SPECIALS)}), got {size}"
+        )
+
+
 def learn(texts: Sequence[str], size: int, lowercase: bool = True) -> Any:
     """Learns WordPiece (Schuster and Nakajima 2012) from texts.
 
@@ -28,12 +46,7 @@ def learn(texts: Sequence[str], size: int, lowercase: bool = True) -> Any:
     import keras_nlp
     import tensorflow as tf
 
-    checks.positive_integer("vocabulary_size", size)
-    if size <= len(SPECIALS):
-        raise ConfigError(
-            f"vocabulary_size must be above {len(SPECIALS)}, the pieces that "
-            f"stand for no text ({' '.join(SPECIALS)}), got {size}"
-        )
+    check_size("vocabulary_size", size)
     if not any(text.strip() for text in texts):
         raise DataError("there is no text to learn word pieces from")
     try:

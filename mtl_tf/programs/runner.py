@@ -47,6 +47,7 @@ from mtl_tf.programs import (
     config_argument,
     config_files,
     console,
+    freed_memory,
     lost_interrupts,
     quiet,
     usage,
@@ -123,6 +124,8 @@ def run(program: Program, argv: Sequence[str] | None = None) -> NoReturn:
     """
     # A caller with its own command line continues in this process afterwards.
     may_renew = renewal.allowed if argv is None else contextlib.nullcontext
+    if argv is None:
+        freed_memory.keep()
     argv = list(sys.argv if argv is None else argv)
     with _user_errors_exit(program), may_renew():
         app.run(

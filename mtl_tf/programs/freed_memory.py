@@ -12,10 +12,10 @@ _MOST = 2**31 - 1  # bytes; mallopt takes an int
 def keep() -> None:
     """Makes glibc keep freed memory, instead of returning it to the system.
 
-    Every training step frees and allocates the same tens of megabytes. By
-    default glibc returns them, and the system maps and zeroes their pages anew:
-    of a step with a bidirectional LSTM on two cores, that is 40 % of the CPU
-    time (docs/results/speed.md). Kept are only blocks of the main heap, so all
+    Every training step frees and allocates the same memory again. By default
+    glibc returns large blocks, and the system maps and zeroes their pages anew,
+    which with large tables takes more than half of a step
+    (docs/results/speed.md). Kept are only blocks of the main heap, so all
     threads allocate there. To be called before threads start.
 
     Does nothing if the C library is another one, or if the user has set its

@@ -164,12 +164,13 @@ def _train(
     session: _Session,
 ) -> dict[str, Any]:
     run, workers = RunDirectory(model_dir), Workers(session.strategy)
+    tasks: list[Task] = []
     with contextlib.ExitStack() as held:
 
         def claim() -> bool:
             held.enter_context(files.locked(model_dir))
             if not run.has("config.json"):
-                tasks = run_data.tasks_of(config, session.directories)
+                tasks.extend(run_data.tasks_of(config, session.directories))
                 check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
                 replicas = session.strategy.num_replicas_in_sync
@@ -195,9 +196,10 @@ def _train(
                 "another --model_dir."
             )
             return run.read("results.json")
-        each = config["train_separately"]
-        do = _train_separately if each else _train_jointly
-        results = do(config, run, session)
+        if config["train_separately"]:
+            results = _train_separately(config, run, session)
+        else:
+            results = _train_jointly(config, run, session, tasks)
 
         def write() -> None:
             files.write_text(
@@ -270,15 +272,23 @@ def _train_jointly(
     config: dict[str, Any],
     run: RunDirectory,
     session: _Session,
+    tasks: list[Task],
 ) -> dict[str, Any] | None:
-    """Trains one model on all tasks; only the chief returns results."""
+    """Trains one model on all tasks; only the chief returns results.
+
+    Args:
+        config: the run's config.
+        run: the run directory.
+        session: see `_Session`.
+        tasks: the config's, whose files were read already; [] if none were.
+    """
     workers = Workers(session.strategy)
     service = _service(config, run)
 
     def load() -> run_data.RunData:
         if workers.is_chief:
             teachers.prepare(config, run, session.directories)
-        return run_data.load(config, run, *session.directories)
+        return run_data.load(config, run, *session.directories, tasks=tasks)
 
     loaded = workers.chief_first(load)
     with session.strategy.scope():

@@ -1,6 +1,9 @@
 """Batches of examples of any shape."""
 
+import numpy as np
 import tensorflow as tf
+
+_AT_ONCE = 1024
 
 
 def batched(dataset: tf.data.Dataset, size: int) -> tf.data.Dataset:
@@ -18,3 +21,9 @@ def batched(dataset: tf.data.Dataset, size: int) -> tf.data.Dataset:
         for spec in tf.nest.flatten(dataset.element_spec)
     )
     return dataset.ragged_batch(size) if is_open else dataset.batch(size)
+
+
+def values_of(dataset: tf.data.Dataset, feature: str) -> np.ndarray:
+    """The values of a feature of fixed shape in all examples, [n, ...]."""
+    batches = [batch[feature].numpy() for batch in batched(dataset, _AT_ONCE)]
+    return np.concatenate(batches) if batches else np.zeros(0)

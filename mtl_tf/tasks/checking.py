@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.batching import values_of
 from mtl_tf.tasks.task import Task
 
 _FIRST = 1024  # examples whose labels are checked
@@ -38,8 +39,8 @@ def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
             for feature in task.features:
                 if not feature.is_class:
                     continue
-                examples = task.dataset(split).take(_FIRST).as_numpy_iterator()
-                labels = [example[feature.name] for example in examples]
+                first = task.dataset(split).take(_FIRST)
+                labels = values_of(first, feature.name)
                 check_labelled(task.name, split, labels)
 
 

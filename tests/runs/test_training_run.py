@@ -9,6 +9,7 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import DataError, RunError
+from mtl_tf.runs.data import run_data
 from tests.runs.helpers import (
     assert_same_weights,
     metrics,
@@ -58,6 +59,20 @@ def test_a_finished_run_returns_its_results(toy_run, toy_files):
     assert results["mean"]["overall"] > 98
     after = os.path.getmtime(os.path.join(toy_run, "metrics.jsonl"))
     assert before == after
+
+
+def test_a_new_run_reads_its_tasks_once(tmp_path, small_files, monkeypatch):
+    calls, tasks_of = [], run_data.tasks_of
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return tasks_of(*arguments)
+
+    monkeypatch.setattr(run_data, "tasks_of", counted)
+    config = corpus.config(small_files)
+    config["training"]["epochs"] = 1
+    train(config, tmp_path / "run")
+    assert len(calls) == 1
 
 
 def test_another_config_is_refused_and_the_difference_shown(toy_run, toy_files):

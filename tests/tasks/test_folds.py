@@ -113,11 +113,20 @@ PINNED = ["train 3", "train 7", "train 9", "train 10"]
 def test_a_fold_is_told_once(caplog):
     """A run looks its tasks up several times."""
     tell.cache_clear()
-    with caplog.at_level("INFO"):
+    with caplog.at_level("INFO", logger="absl"):
         for _ in range(2):
             splits(in_fold(task(), {"folds": 5, "fold": 1}))
     told = "task mails: fold 1 of 5 has 18 of 90 examples, from train and"
     assert caplog.text.count(told) == 1
+
+
+def test_examples_of_a_fold_have_their_place_in_the_source():
+    divided = in_fold(task(), {"folds": 5, "fold": 1})
+    for split in ("train", "validation", "test"):
+        for number, text in enumerate(texts(divided, split)):
+            part, index = text.split()
+            place = f"split {part}, example {index}"
+            assert divided.place(split, number) == place
 
 
 def test_folds_are_stratified():

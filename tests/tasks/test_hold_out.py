@@ -11,8 +11,8 @@ from mtl_tf.tasks.splits.hold_out import (
     HELD_OUT,
     KEPT,
     HoldOutSource,
-    select,
 )
+from mtl_tf.tasks.splits.parts import select
 from tests.tasks.fakes import Numbers
 
 

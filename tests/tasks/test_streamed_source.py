@@ -1,4 +1,4 @@
-"""Files that every pass reads again."""
+"""Files that every pass reads again, and small ones that are kept."""
 
 import gzip
 import json
@@ -48,6 +48,7 @@ def test_parts_of_a_file_are_read_in_order(tmp_path, monkeypatch, make):
     whole = list(small.as_numpy_iterator())
     assert len(whole) == source.size("train") == 7
     monkeypatch.setattr(streamed_source, "_AT_ONCE", 3)
+    monkeypatch.setattr(streamed_source, "_MOST_KEPT_BYTES", 0)
     dataset = source.dataset("train")
     assert dataset.cardinality() == small.cardinality() == 7
     assert dataset.element_spec == small.element_spec
@@ -82,3 +83,27 @@ def test_a_file_that_changes_meanwhile_is_an_error(tmp_path, make):
     path.unlink()
     with pytest.raises(DataError, match="cannot be read: No such file"):
         source.size("train")
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "passes"),
+    [
+        ("_MOST_KEPT", 7, 1),
+        ("_MOST_KEPT", 6, 4),
+        ("_MOST_KEPT_BYTES", 10_000, 1),
+        ("_MOST_KEPT_BYTES", 200, 4),  # files of 42 and, packed, 61 bytes
+    ],
+)
+def test_only_small_splits_are_kept(
+    tmp_path, monkeypatch, limit, value, passes
+):
+    monkeypatch.setattr(streamed_source, limit, value)
+    source, _ = parallel(tmp_path)
+    assert source.size("train") == 7
+    reads, examples = [], source.examples
+    source.examples = lambda split: reads.append(split) or examples(split)
+    for _ in range(2):
+        dataset = source.dataset("train")
+        for _ in range(2):
+            assert len(list(dataset)) == 7
+    assert len(reads) == passes

@@ -80,18 +80,26 @@ def load(
     run: RunDirectory,
     data_dir: str | None,
     manual_dir: str | None,
+    tasks: Sequence[Task] = (),
 ) -> RunData:
     """Reads the tasks of a config and encodes them for a run.
 
     The first call writes the vocabulary, the labels and a digest of the data
     into the run directory. Later calls read and compare them.
 
+    Args:
+        config: the run's config.
+        run: the run directory.
+        data_dir: the directory of prepared datasets.
+        manual_dir: the directory of the corpora's own files.
+        tasks: what `tasks_of` has returned for the config, if it was called.
+
     Raises:
         MtlError: wrong tasks or data, or data that changed since the run began.
     """
     seals.check(run)
     data_options = (data_dir, manual_dir, config["cross_validation"])
-    tasks = tasks_of(config, data_options[:2])
+    tasks = list(tasks) or tasks_of(config, data_options[:2])
     system = system_of(tasks)
     system.check(config)
     encoder = make_encoder(config, run.file("vocabulary"), tasks, data_options)

@@ -7,6 +7,7 @@ import numpy as np
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import fields
+from mtl_tf.tasks.batching import values_of
 from mtl_tf.tasks.source import Source
 
 FIELD = "class_weights"
@@ -60,8 +61,7 @@ def _balanced(
         raise ConfigError(
             f"{FIELD} {BALANCED!r} needs a training split to count labels in"
         )
-    examples = source.dataset(split).as_numpy_iterator()
-    ids = np.array([int(example[target]) for example in examples], int)
+    ids = values_of(source.dataset(split), target).astype(int)
     counts = np.bincount(ids[ids >= 0], minlength=len(source.labels))
     present = max(np.sum(counts > 0), 1)
     weights = counts.sum() / (present * np.maximum(counts, 1))

@@ -1,4 +1,4 @@
-"""Sources that read their files in every pass, to save memory."""
+"""Sources that read large files in every pass, to save memory."""
 
 import abc
 import itertools
@@ -16,14 +16,19 @@ from mtl_tf.tasks.reading.row_files import OddLines
 from mtl_tf.tasks.source import Source, tell
 
 _AT_ONCE = 1024
+# Splits up to this size stay in memory, as a training makes many passes.
+_MOST_KEPT, _MOST_KEPT_BYTES = 100_000, 2**25
+# Text packed by gzip is seldom smaller than a tenth.
+_UNPACKED = 10
 
 
 class StreamedSource(Source):
     """Files of each split, which are checked when the split is first used.
 
-    The check reads them to the end, and so does every pass through a dataset.
-    Only some thousand examples are in memory at once. Warnings are logged once
-    and kept in `warnings`.
+    The check reads them to the end, and so does every pass through a large
+    split, of which only some thousand examples are in memory at once. Up to
+    100,000 examples from at most 32 MB are kept. Warnings are logged once and
+    kept in `warnings`.
 
     Args:
         files: the paths of each split's files.
@@ -34,6 +39,7 @@ class StreamedSource(Source):
         self._files = {split: tuple(paths) for split, paths in files.items()}
         self._sizes: dict[str, int] = {}
         self._stamps: dict[str, list[tuple[int, int]]] = {}
+        self._kept: dict[str, tf.data.Dataset] = {}
 
     @property
     def split_names(self) -> tuple[str, ...]:
@@ -56,9 +62,11 @@ class StreamedSource(Source):
     def dataset(self, split: str) -> tf.data.Dataset:
         """Returns the examples of the split's files, in order."""
         size = self.size(split)
-        if 0 < size <= _AT_ONCE:
-            (whole,) = self._batches(split)
-            return self._in_memory(split, whole)
+        if size and self._is_small(split):
+            if split not in self._kept:
+                whole = self.batch(split, list(self.examples(split)))
+                self._kept[split] = self._in_memory(split, whole)
+            return self._kept[split]
         examples = tf.data.Dataset.from_generator(
             lambda: self._batches(split),
             output_signature=self.signature(split),
@@ -103,6 +111,13 @@ class StreamedSource(Source):
         warning = given_rows.named(warning, paths)
         tell(warning)
         self.warnings.append(warning)
+
+    def _is_small(self, split: str) -> bool:
+        total = sum(
+            size * (_UNPACKED if path.endswith(".gz") else 1)
+            for path, (size, _) in zip(self._files[split], self._stamps[split])
+        )
+        return self._sizes[split] <= _MOST_KEPT and total <= _MOST_KEPT_BYTES
 
     def _in_memory(
         self, split: str, columns: Mapping[str, Any]

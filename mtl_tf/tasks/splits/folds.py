@@ -26,14 +26,14 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.batching import batched
-from mtl_tf.tasks.source import Source, tell
+from mtl_tf.tasks.source import tell
 from mtl_tf.tasks.splits.hold_out import (
     HELD_OUT,
     KEPT,
     HoldOutSource,
-    select,
     text_key,
 )
+from mtl_tf.tasks.splits.parts import PartsSource
 from mtl_tf.tasks.task import Task
 
 OTHERS = "all folds but the tested one"
@@ -86,7 +86,7 @@ def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
     )
 
 
-class FoldSource(Source):
+class FoldSource(PartsSource):
     """Divides splits of a task into folds.
 
     Args:
@@ -107,35 +107,29 @@ class FoldSource(Source):
         fold: int,
         together: str = "",
     ):
-        super().__init__()
+        super().__init__(task.source, (OTHERS, TESTED))
         self._task = task
         self._pool = tuple(pool)
         self._folds = folds
         self._fold = fold
         self._together = together
-        # A shared list, so that later warnings of the source appear here too.
-        self.warnings = task.source.warnings
 
-    @property
-    def split_names(self) -> tuple[str, ...]:
-        """The source's splits and the two parts of the folds."""
-        return (*self._task.source.split_names, OTHERS, TESTED)
-
-    def size(self, split: str) -> int:
-        """Returns how many examples `split` has."""
-        if split not in (OTHERS, TESTED):
-            return self._task.source.size(split)
-        return int(np.sum(self._tested == (split == TESTED)))
-
-    def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns the examples of `split`, in source order."""
-        if split not in (OTHERS, TESTED):
-            return self._task.source.dataset(split)
-        return select(self._whole(), self._tested == (split == TESTED))
-
-    def _whole(self) -> tf.data.Dataset:
+    def whole(self) -> tf.data.Dataset:
+        """The splits that are divided, one after the other."""
         first, *later = (self._task.dataset(split) for split in self._pool)
         return functools.reduce(lambda a, b: a.concatenate(b), later, first)
+
+    def mask(self, part: str) -> np.ndarray:
+        """See `PartsSource.mask`."""
+        return self._tested == (part == TESTED)
+
+    def place_in_whole(self, number: int) -> str:
+        """See `PartsSource.place_in_whole`."""
+        for split in self._pool[:-1]:
+            if number < self._task.size(split):
+                return self._task.place(split, number)
+            number -= self._task.size(split)
+        return self._task.place(self._pool[-1], number)
 
     @functools.cached_property
     def _tested(self) -> np.ndarray:
@@ -144,7 +138,7 @@ class FoldSource(Source):
         classes = [
             feature.name for feature in self._task.features if feature.is_class
         ]
-        for batch in batched(self._whole(), _AT_ONCE):
+        for batch in batched(self.whole(), _AT_ONCE):
             batch_texts = self._task.text_of(batch).numpy().tolist()
             texts += batch_texts
             if self._together:

@@ -16,8 +16,8 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.random import generator
-from mtl_tf.tasks.source import Source, tell
-from mtl_tf.tasks.splits.hold_out import select
+from mtl_tf.tasks.source import tell
+from mtl_tf.tasks.splits.parts import PartsSource
 from mtl_tf.tasks.task import Task
 
 CUT = "drawn part of train"
@@ -61,7 +61,7 @@ def _cut(task: Task, fraction: float) -> Task:
     return dataclasses.replace(task, source=source, splits=splits)
 
 
-class FractionSource(Source):
+class FractionSource(PartsSource):
     """The source of a task with a part of its training split, in order.
 
     Args:
@@ -71,28 +71,21 @@ class FractionSource(Source):
     """
 
     def __init__(self, task: Task, fraction: float):
-        super().__init__()
+        super().__init__(task.source, (CUT,))
         self._task = task
         self._fraction = fraction
-        # A shared list, so that later warnings of the source appear here too.
-        self.warnings = task.source.warnings
 
-    @property
-    def split_names(self) -> tuple[str, ...]:
-        """The source's splits and the drawn part."""
-        return (*self._task.source.split_names, CUT)
+    def whole(self) -> tf.data.Dataset:
+        """The training split."""
+        return self._task.dataset("train")
 
-    def size(self, split: str) -> int:
-        """Returns how many examples `split` has."""
-        if split != CUT:
-            return self._task.source.size(split)
-        return int(np.sum(self._drawn))
+    def mask(self, part: str) -> np.ndarray:
+        """See `PartsSource.mask`."""
+        return self._drawn
 
-    def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns the examples of `split`, in source order."""
-        if split != CUT:
-            return self._task.source.dataset(split)
-        return select(self._task.dataset("train"), self._drawn)
+    def place_in_whole(self, number: int) -> str:
+        """See `PartsSource.place_in_whole`."""
+        return self._task.place("train", number)
 
     @functools.cached_property
     def _drawn(self) -> np.ndarray:

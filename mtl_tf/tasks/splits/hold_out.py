@@ -13,6 +13,7 @@ from mtl_tf.core.random import generator
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import Feature, text_of
 from mtl_tf.tasks.source import Source, tell
+from mtl_tf.tasks.splits.parts import PartsSource
 
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"
@@ -24,7 +25,7 @@ _AT_ONCE = 1024
 _KEY = b"hold out"
 
 
-class HoldOutSource(Source):
+class HoldOutSource(PartsSource):
     """Holds out a tenth of the training split for validation.
 
     By default, the draw depends on the task's name (or `drawn_by`) and on the
@@ -56,41 +57,25 @@ class HoldOutSource(Source):
         features: Sequence[Feature] = (),
         together: str = "",
     ):
-        super().__init__()
-        self._source = source
+        super().__init__(source, (KEPT, HELD_OUT))
         self._train = train
         self._task = task
         self._most = most
         self._drawn_by = drawn_by or task
         self._features = tuple(features)
         self._together = together
-        # A shared list, so that later warnings of the source appear here too.
-        self.warnings = source.warnings
 
-    @property
-    def split_names(self) -> tuple[str, ...]:
-        """The source's splits and the two parts of the training split."""
-        return (*self._source.split_names, KEPT, HELD_OUT)
+    def whole(self) -> tf.data.Dataset:
+        """The training split."""
+        return self._source.dataset(self._train)
 
-    def size(self, split: str) -> int:
-        """Returns how many examples `split` has."""
-        if split not in (KEPT, HELD_OUT):
-            return self._source.size(split)
-        return int(np.sum(self._held_out == (split == HELD_OUT)))
+    def mask(self, part: str) -> np.ndarray:
+        """See `PartsSource.mask`."""
+        return self._held_out == (part == HELD_OUT)
 
-    def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns the examples of `split`, in source order."""
-        if split not in (KEPT, HELD_OUT):
-            return self._source.dataset(split)
-        is_in_split = self._held_out == (split == HELD_OUT)
-        return select(self._source.dataset(self._train), is_in_split)
-
-    def place(self, split: str, number: int) -> str:
-        """See `Source.place`; the example's place in the source."""
-        if split not in (KEPT, HELD_OUT):
-            return self._source.place(split, number)
-        rows = np.flatnonzero(self._held_out == (split == HELD_OUT))
-        return self._source.place(self._train, int(rows[number]))
+    def place_in_whole(self, number: int) -> str:
+        """See `PartsSource.place_in_whole`."""
+        return self._source.place(self._train, number)
 
     @functools.cached_property
     def _held_out(self) -> np.ndarray:
@@ -157,7 +142,7 @@ class HoldOutSource(Source):
 
         def keys() -> Iterator[int]:
             number = 0
-            for batch in batched(self._source.dataset(self._train), _AT_ONCE):
+            for batch in batched(self.whole(), _AT_ONCE):
                 for text in read(batch).numpy().tolist():
                     # An empty text does not tie examples together.
                     unique = b"%d" % number
@@ -223,27 +208,3 @@ def text_key(text: bytes, key: bytes = b"") -> int:
     plain = b" ".join(text.lower().split())
     digest = hashlib.blake2b(plain, digest_size=8, key=key)
     return int.from_bytes(digest.digest(), "little")
-
-
-def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:
-    """The elements of `dataset` where bool [n] `selected` is true, in order."""
-    size = int(np.sum(selected))
-    # By batches, as a function that is called for each element takes some
-    # twenty times as long.
-    batches = tf.data.Dataset.zip(
-        batched(dataset, _AT_ONCE),
-        tf.data.Dataset.from_tensor_slices(selected).batch(_AT_ONCE),
-    )
-    examples = batches.map(_masked).unbatch()
-    return examples.apply(tf.data.experimental.assert_cardinality(size))
-
-
-def _masked(
-    batch: dict[str, tf.Tensor], kept: tf.Tensor
-) -> dict[str, tf.Tensor]:
-    return {
-        name: tf.ragged.boolean_mask(column, kept)
-        if isinstance(column, tf.RaggedTensor)
-        else tf.boolean_mask(column, kept)
-        for name, column in batch.items()
-    }

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks import fields
+from mtl_tf.tasks.batching import values_of
 from mtl_tf.tasks.features import NUMBERS
 from mtl_tf.tasks.prepared import FeatureRequest
 from mtl_tf.tasks.source import Source
@@ -181,8 +182,7 @@ def _moments(entry: Entry, source: Source) -> tuple[float, float]:
     split = (fields.given_splits(entry) or {}).get("train", "train")
     if split not in source.split_names and "[" not in split:
         return 0.0, 1.0
-    examples = source.dataset(split).as_numpy_iterator()
-    values = np.array([example["value"] for example in examples], np.float64)
+    values = values_of(source.dataset(split), "value").astype(np.float64)
     if not len(values):
         raise DataError(f"task {entry['name']}: no training examples")
     # Rounded to keep the digits in files few.

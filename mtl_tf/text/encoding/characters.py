@@ -146,8 +146,10 @@ def count_characters(batches: Iterable[tf.Tensor]) -> dict[str, int]:
         some = slice(first, first + _WORDS_AT_ONCE)
         of_word = tf.strings.unicode_split(different[some], "UTF-8")
         times = np.repeat(frequencies[some], of_word.row_lengths())
-        written = _written(of_word).flat_values.numpy()
-        for character, n in zip(written, times.tolist()):
+        written, number = tf.unique(_written(of_word).flat_values)
+        sums = np.zeros(len(written), np.int64)
+        np.add.at(sums, number.numpy(), times)
+        for character, n in zip(written.numpy(), sums.tolist()):
             counts[tf.compat.as_text(character)] += n
     return counts
 

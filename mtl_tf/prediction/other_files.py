@@ -8,7 +8,7 @@ from mtl_tf.core.columns import each
 from mtl_tf.tasks import fields as entry_fields
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
-from mtl_tf.tasks.reading import row_files, tagged_readers
+from mtl_tf.tasks.reading import layouts, tagged_readers
 from mtl_tf.tasks.task import Task
 
 
@@ -30,7 +30,7 @@ def resolve_file(
     return resolved
 
 
-_FORMATS = (*row_files.FORMATS, *tagged_readers.FORMATS)
+_FORMATS = (*layouts.FORMATS, *tagged_readers.FORMATS)
 
 
 def _suited(

@@ -72,7 +72,14 @@ class TextPrediction(PredictionType):
         names = self.asked(task)
         if len(names) == 1:
             return {names[0]: line}
-        return self.fields_of(task, line.split("\t"))
+        texts = line.split("\t")
+        if len(texts) != len(names):
+            raise TypeError(
+                f"the task {task['name']} reads {' and '.join(names)}: a line "
+                "must have one tab, which stands between them, got "
+                f"{line!r:.60}"
+            )
+        return self.fields_of(task, texts)
 
     def predict(
         self,

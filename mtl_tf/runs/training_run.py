@@ -114,7 +114,7 @@ def train(
 
 
 def check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
-    """Refuses tasks that the evaluation could not score.
+    """Refuses tasks without a training split, or that could not be scored.
 
     Args:
         tasks: the tasks of a config.
@@ -123,6 +123,8 @@ def check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
     Raises:
         MtlError: a task has not all these splits, or one without labels.
     """
+    for task in tasks:
+        task.size("train")
     checking.check_scored(tasks, splits)
     for task in tasks:
         for split in dict.fromkeys(("validation", *splits)):

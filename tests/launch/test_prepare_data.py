@@ -199,7 +199,7 @@ def get_config():
     config = starter.get_config("translation")
     config.tasks = tuple(
         {"name": pair, "type": "translation",
-         "files": {"train": "PATH", "validation": "PATH", "TEST": "PATH"},
+         "files": {"TRAIN": "PATH", "validation": "PATH", "TEST": "PATH"},
          "columns": {"source": "x", "target": "y"}}
         for pair in PAIRS
     )
@@ -208,19 +208,27 @@ def get_config():
 
 
 @pytest.mark.parametrize(
-    ("pairs", "test", "refusal"),
+    ("pairs", "splits", "refusal"),
     [
-        (("en-de", "en-fr"), "test", ""),
-        (("en-de", "fr-de"), "test", "all translation tasks of a run"),
-        (("en-de", "en-fr"), "other", "task en-de has no test split"),
+        (("en-de", "en-fr"), "train test", ""),
+        (("en-de", "fr-de"), "train test", "all translation tasks of a run"),
+        (("en-de", "en-fr"), "train other", "task en-de has no test split"),
+        (
+            ("en-de", "en-fr"),
+            "trian test",
+            "task en-de has no train split: name one in its entry; did you "
+            "mean 'trian'?",
+        ),
     ],
 )
 def test_what_a_training_refuses_is_told(
-    capsys, tmp_path, pairs, test, refusal
+    capsys, tmp_path, pairs, splits, refusal
 ):
     path = tmp_path / "pairs.csv"
     path.write_text("x,y\na b,c d\ne f,g h\n")
+    train, test = splits.split()
     text = TWO_SOURCES.replace("PATH", str(path)).replace("TEST", test)
+    text = text.replace("TRAIN", train)
     config = tmp_path / "own.py"
     config.write_text(text.replace("PAIRS", repr(pairs)))
     status, out, err = run(capsys, f"--config={config}")

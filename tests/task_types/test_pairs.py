@@ -172,6 +172,9 @@ def test_what_a_user_may_give():
     for value in (("one", "two"), expected, expected | {"id": 3}):
         assert predictions.fields_of(task, value) == expected
     assert predictions.fields_of_line(task, "one\ttwo") == expected
+    for line in ("one two", "one\ttwo\tthree"):
+        with pytest.raises(TypeError, match="a line must have one tab, which"):
+            predictions.fields_of_line(task, line)
     for value in ("one", ["one"], ["a", "b", "c"], {"text": "one"}, ("a", 3)):
         with pytest.raises(TypeError, match="p reads text and text_pair"):
             predictions.fields_of(task, value)

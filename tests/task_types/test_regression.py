@@ -45,6 +45,20 @@ def test_values_and_their_scale(tmp_path):
         list(statistics(task))
 
 
+def test_wrong_numbers_of_tables_name_the_column(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("text,stars\na,1\nb,two\n")
+    entry = {"name": "s", "type": "regression", "files": {"train": str(path)}}
+    with pytest.raises(DataError, match="csv:3: 'stars' must be a number"):
+        resolve([entry | {"columns": {"value": "stars"}}])
+    # The message may end in other words, but not about a header.
+    numbers = {"columns": {"text": 0, "value": 1}}
+    with pytest.raises(DataError, match="csv:1: 'value' .* set header to True"):
+        resolve([entry | numbers])
+    with pytest.raises(DataError, match='csv:3: .*, found "two"$'):
+        resolve([entry | numbers | {"header": True}])
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [

@@ -263,6 +263,17 @@ def test_labels_of_targets():
     assert target.doubts(["a", "b"]) == []
 
 
+def test_numbers_as_labels():
+    labels = [str(number / 4) for number in range(21)]
+    (told,) = ClassTarget().label_doubts(labels, 9 * labels)
+    assert told.startswith("21 labels, and all are numbers such as 0.0: each ")
+    assert told.endswith("set type to 'regression'")
+    whole = [str(number) for number in range(21)]
+    for plausible in (labels[:20], whole, [*labels, "1.x"]):
+        told = ClassTarget().label_doubts(plausible, 9 * plausible)
+        assert told == []
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "expected"),
     [

@@ -52,6 +52,13 @@ def test_a_test_file_alone_needs_labels(files):
         task.dataset("validation")
 
 
+def test_a_train_split_by_another_name(files):
+    files = {"trian": files["train"], "test": files["test"]}
+    told = "no train split .*, but trian, test: .*, or call one of the splits "
+    with pytest.raises(ConfigError, match=f"mails: it has {told}train"):
+        resolve([own(files)])
+
+
 def test_formats_by_ending_and_by_field(tmp_path):
     packed = gzip.compress(b'text,label\n"a, b",1\nc,0\n')
     (tmp_path / "train.csv.gz").write_bytes(packed)

@@ -3,7 +3,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.labels import odd_labels
-from mtl_tf.tasks.reading.row_files import Layout
+from mtl_tf.tasks.reading.layouts import Layout
 from mtl_tf.tasks.sources.file_source import TextFileSource
 from mtl_tf.tasks.task_types.classification import ClassTarget
 

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -62,6 +63,21 @@ def test_sizes_and_other_splits(caplog):
     assert again.size(KEPT) == 36
     (notice,) = caplog.messages
     assert "mails has no validation split: 4 of its 40" in notice
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("Dev", ".*'Dev' is meant .* it validation"), ("a", "")],
+)
+def test_another_name_of_the_validation_split(caplog, tmp_path, name, advice):
+    path = tmp_path / "mails.csv"
+    path.write_text("text,label\n" + "a,1\nb,0\n" * 10)
+    files = dict.fromkeys(["train", name], str(path))
+    tell.cache_clear()
+    (task,) = resolve([{"name": "mails", "files": files}])
+    assert task.size("validation") == 2
+    assert ("is meant for that" in caplog.text) == bool(advice)
+    assert not advice or re.search(f"mails has no val{advice}", caplog.text)
 
 
 def held_out(task):

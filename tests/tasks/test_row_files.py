@@ -7,7 +7,7 @@ import pytest
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.reading import row_files
-from mtl_tf.tasks.reading.row_files import Layout
+from mtl_tf.tasks.reading.layouts import Layout
 from mtl_tf.tasks.sources.file_source import TextFileSource
 from mtl_tf.tasks.task_types.classification import ClassTarget
 
@@ -139,6 +139,19 @@ def test_jsonl(write):
     [
         (TSV, b"1\ta\n0 b\n", 2, "no tab in the line"),
         (
+            TSV,
+            b'1\ta\n0\t"b\n\nc"\n',
+            4,
+            "no tab .*: if quotes enclose the cells.* delimiter to '.t' in the",
+        ),
+        (
+            TSV,
+            b'1\ta\n0\t"b\tc"\n',
+            2,
+            "3 columns.*: if quotes enclose the cells.* delimiter to '.t' in",
+        ),
+        (TSV, b'1\t"a"\n0\n', 2, "no tab in the line.*; `skip_malformed"),
+        (
             TSV._replace(columns={"text": 1, "label": 2}),
             b"1\ta\n",
             1,
@@ -147,7 +160,27 @@ def test_jsonl(write):
         ),
         (CSV, b"text,label\na,1\nb\n", 3, "no comma in the line"),
         (CSV, b"txt,label\na,1\n", 1, "no column 'text' in the header"),
-        (CSV, b"txt,label\na,1\n", 1, "did you mean 'txt'"),
+        (
+            CSV,
+            b"txt,label\na,1\n",
+            1,
+            r"did you mean 'txt'\? \(columns.text in the task's entry gives it "
+            r"another name\) Without a header, give the columns by number$",
+        ),
+        (
+            CSV._replace(columns={"text": "txt", "label": "label"}),
+            b"text,label\na,1\n",
+            1,
+            "did you mean 'text'[?] Without a header",
+        ),
+        (
+            TSV,
+            b" \ta\n",
+            1,
+            "the label is empty; or if this row names the columns, set header "
+            "to True in the task's entry$",
+        ),
+        (TSV, b"1\ta\n \ta\n", 2, "the label is empty$"),
         (
             CSV,
             b"text;label\na;1\n",
@@ -226,7 +259,8 @@ def test_jsonl(write):
             JSONL,
             b'{"txt": "a", "label": 1}\n',
             1,
-            "no key 'text'; did you mean",
+            r"no key 'text'; did you mean 'txt'\? \(columns.text in the task's "
+            r"entry gives it another name\)$",
         ),
         (JSONL, b'{"text": "a"}\n', 1, "no key 'label'"),
         (

@@ -7,7 +7,7 @@ import pytest
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.parallel_lines import AlignedFiles
-from mtl_tf.tasks.reading.row_files import Layout
+from mtl_tf.tasks.reading.layouts import Layout
 from mtl_tf.tasks.sources import streamed_source
 from mtl_tf.tasks.sources.parallel_source import ParallelFileSource
 from mtl_tf.tasks.sources.question_source import QuestionFileSource

@@ -29,6 +29,14 @@ def test_columns(tmp_path):
     assert described["scheme"] == "iob2"
 
 
+@pytest.mark.parametrize(("tokens", "is_told"), [(500, True), (499, False)])
+def test_missing_blank_lines_are_told(tmp_path, tokens, is_told):
+    source = task(tmp_path, train="a O\n" * tokens, test="a B-X\n").source
+    told = [w for w in source.warnings if "500 tokens are one sentence" in w]
+    assert bool(told) == is_told
+    assert not told or "train.conll: its" in told[0]
+
+
 def test_tags_of_words(tmp_path):
     columns = {"tags": 1}
     words = task(tmp_path, columns=columns, train=2 * TRAIN)

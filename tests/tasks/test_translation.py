@@ -130,7 +130,8 @@ def test_a_table_of_both(tmp_path, name):
         (
             "en,de\none,Eins\n",
             r"a.csv:1: no column 'source' in the header \('en', 'de'\); known: "
-            "de, en. Without a header, give the columns by number$",
+            r"de, en \(columns.source in the task's entry gives it another "
+            r"name\). Without a header, give the columns by number$",
         ),
         ("source,target\n,Eins\n", "a.csv: in no row both have a text"),
         ("source,target\n", "a.csv is empty: it has no rows"),

@@ -15,7 +15,7 @@ from mtl_tf.prediction.prediction_type import (
     TaskDict,
 )
 from mtl_tf.prediction.text_prediction import TextPrediction
-from mtl_tf.tasks.reading.row_files import FORMATS
+from mtl_tf.tasks.reading.layouts import FORMATS
 
 _KIND = OneLabel()
 

@@ -22,7 +22,7 @@ from mtl_tf.prediction.prediction_type import (
 )
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.in_memory import is_missing
-from mtl_tf.tasks.reading.row_files import FORMATS
+from mtl_tf.tasks.reading.layouts import FORMATS
 from mtl_tf.tasks.sources.question_source import answer_texts
 from mtl_tf.tasks.task import Task
 

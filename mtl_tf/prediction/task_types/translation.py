@@ -32,7 +32,7 @@ from mtl_tf.prediction.prediction_type import (
 )
 from mtl_tf.prediction.translating import several
 from mtl_tf.tasks.reading.file_records import json_objects
-from mtl_tf.tasks.reading.row_files import FORMATS
+from mtl_tf.tasks.reading.layouts import FORMATS
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.encoding.decoding import UNKNOWN, restricted
 from mtl_tf.text.encoding.encoder import TextEncoder

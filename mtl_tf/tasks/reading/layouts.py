@@ -1,17 +1,20 @@
 """The layouts of an entry's tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mtl_tf.core import checks
 from mtl_tf.core.columns import each
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.tasks import fields
-from mtl_tf.tasks.reading.row_files import FORMATS, Columns, Layout
 from mtl_tf.tasks.source import UNLABELLED
 
+FORMATS = ("tsv", "csv", "jsonl")
 Entry = Mapping[str, Any]
+Column = int | str
+#: The column of a feature, or those of a target that has several.
+Columns = Column | tuple[Column, ...]
 #: Entry fields that describe the layout of tables, with their formats; see
 #: `TaskType.file_fields`.
 FIELDS = {
@@ -21,6 +24,66 @@ FIELDS = {
     "header": ("csv", "tsv"),
     "skip_malformed": ("csv", "tsv"),
 }
+
+
+class Layout(NamedTuple):
+    """The layout of a file.
+
+    Attributes:
+        format: "tsv", "csv" (RFC 4180) or "jsonl".
+        columns: for each feature the name of its column, or its number from 0:
+            the texts, and last the target, which may have several columns.
+        header: whether the first row of a tsv or csv file names the columns.
+        delimiter: separates the cells of a csv file.
+        skip_malformed: whether rows with a wrong number of columns are left
+            out; otherwise they are errors.
+    """
+
+    format: str
+    columns: Mapping[str, Columns]
+    header: bool
+    delimiter: str = COMMA
+    skip_malformed: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        """The text features."""
+        return list(self.columns)[:-1]
+
+    @property
+    def pairs(self) -> list[tuple[str, Column]]:
+        """Each feature with its column, or with each of its columns."""
+        return [(f, c) for f, cs in self.columns.items() for c in each(cs)]
+
+    @property
+    def all_columns(self) -> list[Column]:
+        """The columns of all features."""
+        return [column for _, column in self.pairs]
+
+    @property
+    def target(self) -> str:
+        """The target's column, or if that has no name, its feature."""
+        feature, column = list(self.columns.items())[-1]
+        return column if isinstance(column, str) else feature
+
+    def divider(self) -> Callable[[Sequence[Any]], tuple[tuple, Any]]:
+        """A function of a row's values that returns its texts and its target.
+
+        A target of several columns is a mapping from these to their values.
+        """
+        count, of_target = len(self.texts), list(self.columns.values())[-1]
+        if not isinstance(of_target, tuple):
+            return lambda values: (tuple(values[:count]), values[count])
+        return lambda values: (
+            tuple(values[:count]),
+            dict(zip(of_target, values[count:])),
+        )
+
+    @property
+    def separator(self) -> str:
+        """The name of what separates the cells of a tsv or csv file."""
+        character = "\t" if self.format == "tsv" else self.delimiter
+        return {"\t": "tab", COMMA: "comma"}.get(character, repr(character))
 
 
 def layouts_of(

@@ -5,20 +5,16 @@ Blank lines are skipped.
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mtl_tf.core.columns import column_value, each, has_column, keys_beside
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
-from mtl_tf.datasets.csv_records import (
-    COMMA,
-    csv_records,
-    is_blank,
-    other_delimiter,
-)
+from mtl_tf.datasets.csv_records import csv_records, is_blank
 from mtl_tf.datasets.lines import count, short
 from mtl_tf.datasets.sources import check_text
+from mtl_tf.tasks.reading import wrong_rows
 from mtl_tf.tasks.reading.file_records import (
     Odd,
     Place,
@@ -26,18 +22,17 @@ from mtl_tf.tasks.reading.file_records import (
     json_objects,
     lines_of,
 )
+from mtl_tf.tasks.reading.layouts import Column, Layout
 
-FORMATS = ("tsv", "csv", "jsonl")
-Column = int | str
-#: The column of a feature, or those of a target that has several.
-Columns = Column | tuple[Column, ...]
 Parse = Callable[[Any, str], Any]
 #: The result of `parse` for a row that is left out.
 SKIP = object()
 #: The result of `parse` for a row without a target.
 MISSING = object()
-_SKIPS = "`skip_malformed=True` in the task's entry leaves such rows out"
 _SHOWN = 40  # characters of a wrong value in a message
+_NAMES_COLUMNS = (
+    "; or if this row names the columns, set header to True in the task's entry"
+)
 
 
 class Row(NamedTuple):
@@ -63,60 +58,6 @@ class OddLines(NamedTuple):
 
 
 IGNORED = OddLines()
-
-
-class Layout(NamedTuple):
-    """The layout of a file.
-
-    Attributes:
-        format: "tsv", "csv" (RFC 4180) or "jsonl".
-        columns: for each feature the name of its column, or its number from 0:
-            the texts, and last the target, which may have several columns.
-        header: whether the first row of a tsv or csv file names the columns.
-        delimiter: separates the cells of a csv file.
-        skip_malformed: whether rows with a wrong number of columns are left
-            out; otherwise they are errors.
-    """
-
-    format: str
-    columns: Mapping[str, Columns]
-    header: bool
-    delimiter: str = COMMA
-    skip_malformed: bool = False
-
-    @property
-    def texts(self) -> list[str]:
-        """The text features."""
-        return list(self.columns)[:-1]
-
-    @property
-    def pairs(self) -> list[tuple[str, Column]]:
-        """Each feature with its column, or with each of its columns."""
-        return [(f, c) for f, cs in self.columns.items() for c in each(cs)]
-
-    @property
-    def all_columns(self) -> list[Column]:
-        """The columns of all features."""
-        return [column for _, column in self.pairs]
-
-    def divider(self) -> Callable[[Sequence[Any]], tuple[tuple, Any]]:
-        """A function of a row's values that returns its texts and its target.
-
-        A target of several columns is a mapping from these to their values.
-        """
-        count, of_target = len(self.texts), list(self.columns.values())[-1]
-        if not isinstance(of_target, tuple):
-            return lambda values: (tuple(values[:count]), values[count])
-        return lambda values: (
-            tuple(values[:count]),
-            dict(zip(of_target, values[count:])),
-        )
-
-    @property
-    def separator(self) -> str:
-        """The name of what separates the cells of a tsv or csv file."""
-        character = "\t" if self.format == "tsv" else self.delimiter
-        return {"\t": "tab", COMMA: "comma"}.get(character, repr(character))
 
 
 def rows_of(
@@ -177,7 +118,7 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
         raise DataError(
             f"{path}:1: the header ({header}) is not that of {paths[0]} "
             f"({first_header}): each file of a split has the same one"
-            f"{_delimiter_advice(columns, layout)}"
+            f"{wrong_rows.delimiter_advice(columns, layout)}"
         )
 
 
@@ -228,7 +169,10 @@ def _from_cells(
     if first is None:
         return
     if layout.header:
-        columns = [_place(path, first[1], c, layout) for c in columns]
+        columns = [
+            _place(path, first[1], feature, column, layout)
+            for feature, column in layout.pairs
+        ]
         _check_different(path, layout, columns)
     else:
         records = itertools.chain([first], records)
@@ -243,24 +187,31 @@ def _from_cells(
             odd.malformed(line)
             continue
         elif len(cells) < least:
-            raise _too_few(path, line, cells, first, layout, columns)
+            raise wrong_rows.too_few(path, line, cells, first, layout, columns)
         elif len(cells) != width:
-            raise _another_width(path, line, cells, first, layout)
+            raise wrong_rows.another_width(path, line, cells, first, layout)
         texts, target = divided([cells[column] for column in columns])
         place = Place(path, line)
-        target = _parsed(place, target, list(layout.columns)[-1], parse)
+        advice = _NAMES_COLUMNS if cells is first[1] else ""
+        target = _parsed(place, target, layout.target, parse, advice)
         yield Row(texts, target, place)
 
 
-def _parsed(place: Place, value: Any, key: str, parse: Parse) -> Any:
+def _parsed(
+    place: Place, value: Any, key: str, parse: Parse, advice: str = ""
+) -> Any:
     try:
         return parse(value, key)
     except ValueError as error:
-        raise DataError(f"{place}: {error}")
+        raise DataError(f"{place}: {error}{advice}")
 
 
 def _place(
-    path: str, header: Sequence[str], column: Column, layout: Layout
+    path: str,
+    header: Sequence[str],
+    feature: str,
+    column: Column,
+    layout: Layout,
 ) -> int:
     if isinstance(column, int):
         return column
@@ -276,9 +227,10 @@ def _place(
         return names.index(column)
     listed = ", ".join(short(name) for name in names[:20])
     known = hint(column, names)
-    advice = _delimiter_advice(header, layout) or (
-        f"; {known}{'' if known.endswith('?') else '.'} Without a header, give "
-        "the columns by number"
+    advice = wrong_rows.delimiter_advice(header, layout) or (
+        f"; {known}{wrong_rows.naming_advice(feature, column)}"
+        f"{'' if known.endswith('?') else '.'} Without a header, give the "
+        "columns by number"
     )
     raise DataError(
         f"{path}:1: no column {column!r} in the header ({listed}){advice}"
@@ -298,74 +250,6 @@ def _check_different(path: str, layout: Layout, places: Sequence[int]) -> None:
             )
 
 
-def _delimiter_advice(first: Sequence[str], layout: Layout) -> str:
-    """The advice if the first row suggests another delimiter, or ""."""
-    delimiter = "\t" if layout.format == "tsv" else layout.delimiter
-    other = other_delimiter(first, delimiter)
-    if not other:
-        return ""
-    settings = ["format to 'csv'"] if layout.format == "tsv" else []
-    settings += [f"delimiter to {other!r}"]
-    return (
-        f": if {other!r} separates the columns, set "
-        f"{' and '.join(settings)} in the task's entry"
-    )
-
-
-def _too_few(
-    path: str,
-    line: int,
-    cells: Sequence[str],
-    first_row: tuple[int, list[str]],
-    layout: Layout,
-    columns: Sequence[int],
-) -> DataError:
-    count = (
-        f"no {layout.separator} in the line"
-        if len(cells) == 1
-        else f"{len(cells)} columns"
-    )
-    missing = [
-        f"the {feature.replace('_', ' ')} is wanted in column {column}"
-        for (feature, _), column in zip(layout.pairs, columns)
-    ]
-    advice = _delimiter_advice(first_row[1], layout)
-    if not advice and len(first_row[1]) > max(columns):
-        advice = f"; {_SKIPS}"
-    return DataError(
-        f"{path}:{line}: {count}, but {' and '.join(missing)} (counted from "
-        f"0): {short(cells[0])}{advice}"
-    )
-
-
-def _another_width(
-    path: str,
-    line: int,
-    cells: Sequence[str],
-    first_row: tuple[int, list[str]],
-    layout: Layout,
-) -> DataError:
-    """The error for a row with all columns that are read, but not as many.
-
-    A text of the longer one of the two rows may hold an unquoted comma or tab.
-    """
-    repair = {"csv": 'stand in quotes ("...")', "tsv": "become a space"}
-    rule = (
-        f"a {layout.separator} within a text has to {repair[layout.format]}, "
-        "and cells that only some rows have must be removed"
-    )
-    if len(cells) < len(first_row[1]):
-        rule = (
-            f"if line {first_row[0]} is right, cells are missing here, which "
-            f"may be so only under a header; if not, {rule}"
-        )
-    advice = _delimiter_advice(first_row[1], layout) or f": {rule}; {_SKIPS}"
-    return DataError(
-        f"{path}:{line}: {len(cells)} columns, but line {first_row[0]} has "
-        f"{len(first_row[1])}{advice}: {short(cells[0])}"
-    )
-
-
 def _from_objects(
     records: Iterable[tuple[Place, dict[str, Any]]],
     layout: Layout,
@@ -377,10 +261,11 @@ def _from_objects(
         for key in of_target:
             if not has_column(value, key) and _may_be_missing(parse, key):
                 value = {**value, key: None}
-        for key in keys:
+        for feature, key in layout.pairs:
             if not has_column(value, key):
                 raise DataError(
                     f"{place}: no key {key!r}; {keys_beside(value, key)}"
+                    f"{wrong_rows.naming_advice(feature, key)}"
                 )
         texts, target = divided([column_value(value, key) for key in keys])
         for key, text in zip(keys, texts):

@@ -35,11 +35,14 @@ from mtl_tf.tasks.reading.file_records import (
     json_objects,
     lines_of,
 )
-from mtl_tf.tasks.reading.row_files import Column, check_widths
+from mtl_tf.tasks.reading.layouts import Column
+from mtl_tf.tasks.reading.row_files import check_widths
 from mtl_tf.tasks.source import tell
 
 FORMATS = ("conll", "conllu", "jsonl")
 _AT_ONCE = 1024
+# Nobody writes longer sentences; blank lines are missing then.
+_LONG = 500
 
 
 class Tagged(NamedTuple):
@@ -146,18 +149,31 @@ class FileReader(Reader):
                 first_width = first_width or width
                 check_widths(paths[0], first_width, path, width)
                 sentences += of_file
-                self._warn(path, undecodable)
+                self._warn_of_lines(path, undecodable)
+                self._warn_of_one_sentence(path, of_file)
             self._read[split] = sentences
         return self._read[split]
 
-    def _warn(self, path: str, undecodable: Sequence[int]) -> None:
+    def _warn_of_lines(self, path: str, undecodable: Sequence[int]) -> None:
         if undecodable:
-            warning = (
+            self._warn(
                 f"{path}: {len(undecodable)} lines not UTF-8, read as "
                 f"Latin-1 (first: line {undecodable[0]})"
             )
-            tell(warning)
-            self.warnings.append(warning)
+
+    def _warn_of_one_sentence(
+        self, path: str, sentences: Sequence[Tagged]
+    ) -> None:
+        count = len(sentences[0].tokens)
+        if len(sentences) == 1 and count >= _LONG:
+            self._warn(
+                f"{path}: its {count:,} tokens are one sentence: a blank line "
+                "has to follow each sentence"
+            )
+
+    def _warn(self, warning: str) -> None:
+        tell(warning)
+        self.warnings.append(warning)
 
     def place(self, split: str, number: int, token: int) -> str:
         """The file and line of a token, or the row of given examples."""

@@ -13,11 +13,11 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks.labels import odd_labels
 from mtl_tf.tasks.reading.file_records import LINE, Place
+from mtl_tf.tasks.reading.layouts import Layout
 from mtl_tf.tasks.reading.row_files import (
     IGNORED,
     MISSING,
     SKIP,
-    Layout,
     OddLines,
     Row,
     check_files,
@@ -72,8 +72,9 @@ class TextFileSource(StreamedSource):
         missing = target.given_labels is None and "train" not in self._files
         if target.needs_labels and missing:
             raise ConfigError(
-                "it has no train split to take its labels from: name them in "
-                "`labels`"
+                "it has no train split to take its labels from, but "
+                f"{', '.join(self._files)}: name them in `labels`, or call one "
+                "of the splits train"
             )
 
     @functools.cached_property

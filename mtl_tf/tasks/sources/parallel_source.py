@@ -15,9 +15,9 @@ from mtl_tf.datasets.parallel_lines import (
 )
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.reading.file_records import LINE, Place
+from mtl_tf.tasks.reading.layouts import Layout
 from mtl_tf.tasks.reading.row_files import (
     IGNORED,
-    Layout,
     OddLines,
     check_files,
     rows_of,

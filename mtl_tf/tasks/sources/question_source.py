@@ -18,9 +18,9 @@ from mtl_tf.datasets.sources import read_file, unpack
 from mtl_tf.datasets.squad_files import is_squad, questions
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.reading.file_records import LINE, json_objects, unit_of
+from mtl_tf.tasks.reading.layouts import Layout
 from mtl_tf.tasks.reading.row_files import (
     IGNORED,
-    Layout,
     OddLines,
     check_files,
     records_of,

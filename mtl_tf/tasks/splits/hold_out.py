@@ -23,6 +23,8 @@ _PART = 10  # one in ten
 _LEAST_OF_IT, _MOST_PART = 0.25, 0.25
 _AT_ONCE = 1024
 _KEY = b"hold out"
+# What others call the validation split.
+_ALIASES = frozenset(("dev", "devel", "development", "val", "valid", "eval"))
 
 
 class HoldOutSource(PartsSource):
@@ -96,11 +98,18 @@ class HoldOutSource(PartsSource):
                 "training examples. Give a validation split"
             )
             mask = _drawn(np.arange(size), self._order(size), count)
-        tell(
+        held_out = (
             f"task {self._task} has no validation split: {np.sum(mask)} of its "
-            f"{size} training examples are held out for validation",
-            logging.INFO,
+            f"{size} training examples are held out for validation"
         )
+        names = self._source.split_names
+        if like := [name for name in names if name.lower() in _ALIASES]:
+            tell(
+                f"{held_out}. If the split {like[0]!r} is meant for that, call "
+                "it validation in the task's entry"
+            )
+        else:
+            tell(held_out, logging.INFO)
         return mask
 
     def _groups(self, size: int) -> tuple[np.ndarray, np.ndarray]:

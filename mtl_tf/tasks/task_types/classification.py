@@ -1,6 +1,7 @@
 """Classification: one label for a whole text."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,7 +98,15 @@ class ClassTarget(TextTarget):
     def label_doubts(
         self, labels: Sequence[str], values: Sequence[str]
     ) -> list[str]:
-        """Warns if nearly every row has a different label."""
+        """Warns if nearly every row has a different label, or all numbers."""
+        fractions = [label for label in labels if "." in label]
+        are_numbers = fractions and all(map(_is_number, labels))
+        if len(labels) > _MANY and are_numbers:
+            return [
+                f"{len(labels)} labels, and all are numbers such as "
+                f"{fractions[0]}: each becomes a class. To predict numbers, "
+                "set type to 'regression'"
+            ]
         if len(labels) <= max(_MANY, len(values) // 2):
             return []
         return [
@@ -209,3 +218,11 @@ class Classification(TextTaskType):
 
 
 TYPE = Classification()
+
+
+def _is_number(label: str) -> bool:
+    """Whether a label is a number, as a score is."""
+    try:
+        return math.isfinite(float(label))
+    except ValueError:
+        return False

@@ -278,11 +278,7 @@ def _train_jointly(
 ) -> dict[str, Any] | None:
     """Trains one model on all tasks; only the chief returns results.
 
-    Args:
-        config: the run's config.
-        run: the run directory.
-        session: see `_Session`.
-        tasks: the config's, whose files were read already; [] if none were.
+    `tasks` are the config's if they were looked up already, else [].
     """
     workers = Workers(session.strategy)
     service = _service(config, run)

@@ -4,6 +4,7 @@ from absl import logging
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.labels import odd_labels
 from mtl_tf.tasks.reading.layouts import Layout
+from mtl_tf.tasks.sources import streamed_source
 from mtl_tf.tasks.sources.file_source import TextFileSource
 from mtl_tf.tasks.task_types.classification import ClassTarget
 
@@ -222,7 +223,10 @@ def test_what_is_odd_is_logged_once_though_several_sources_read_it(
 
 
 @pytest.mark.extended
-def test_texts_are_read_anew_by_every_dataset(source_of, tmp_path):
+def test_texts_of_a_large_split_are_read_anew_by_every_dataset(
+    source_of, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(streamed_source, "_MOST_KEPT", 2999)
     source = source_of(train="pos\ta\nneg\tb\n" * 1500)
     assert source.size("train") == 3000
     texts = [text for text, _ in examples(source, "train")]

@@ -17,6 +17,7 @@ from mtl_tf.evaluation.scoring import (
     Scoring,
     TaskPredictions,
     check_length,
+    repeated,
     units_of,
 )
 from mtl_tf.tasks.splits.groups import GROUPS
@@ -41,6 +42,7 @@ class AnswerScorer(Scorer):
 
     def __init__(self, task: TaskPredictions):
         predictions = list(task.predictions)
+        self._predictions = predictions
         self._examples = [_example(label) for label in task.labels]
         self.size = len(self._examples)
         check_length(task.name, "predictions", predictions, self.size)
@@ -85,11 +87,19 @@ class AnswerScorer(Scorer):
         return scores
 
     def details(self) -> dict[str, Any]:
-        """sacrebleu's signature, if BLEU is among the metrics."""
+        """sacrebleu's signature for BLEU, and a text that most have."""
+        common = repeated(self._predictions, self._right)
         if _BLEU not in self._metrics:
-            return {}
+            return common
         signature = answer_metrics.bleu_signature(self._examples, *self._bleu)
-        return {"signatures": {_BLEU: signature}}
+        return {"signatures": {_BLEU: signature}, **common}
+
+    def _right(self, text: str) -> int:
+        """For how many examples a text is right; case does not count."""
+        return sum(
+            text.lower() in map(str.lower, example.references)
+            for example in self._examples
+        )
 
 
 class AnswerScoring(Scoring):

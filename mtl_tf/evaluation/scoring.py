@@ -1,6 +1,7 @@
 """Base classes of how a task type is scored."""
 
 import abc
+import collections
 import dataclasses
 import math
 import os
@@ -329,3 +330,23 @@ def check_length(name: str, quantity: str, values: Any, length: int) -> None:
             f"task {name}: {quantity} must have one value for each of the "
             f"{length} examples, got {len(values)}"
         )
+
+
+def repeated(
+    predictions: Sequence[str], right: Callable[[str], int]
+) -> dict[str, Any]:
+    """The one text that most predictions are, unless it is mostly right.
+
+    Args:
+        predictions: the predicted texts.
+        right: returns for how many examples a text is right.
+
+    Returns:
+        The text and its count under "repeated"; {} if there is none.
+    """
+    [(text, count)] = collections.Counter(predictions).most_common(1) or [
+        ("", 0)
+    ]
+    if 2 * count <= len(predictions) or 2 * right(text) >= count:
+        return {}
+    return {"repeated": {"text": text, "count": count}}

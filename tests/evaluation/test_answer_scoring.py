@@ -14,7 +14,7 @@ from mtl_tf.evaluation import (
 from mtl_tf.evaluation.answer_scoring import AnswerScoring
 from mtl_tf.evaluation.metrics import answer_metrics
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.evaluation.tables import tables
+from mtl_tf.evaluation.tables import remarks, tables
 from mtl_tf.tasks.splits.groups import GROUPS
 
 NAME = "answers"
@@ -54,6 +54,26 @@ def test_parts_are_scored_by_the_tasks_metrics():
     nothing = scorer.part(np.zeros(4, bool))
     assert nothing == {"examples": 0, "nf1": None, "em": None}
     assert scorer.details() == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "warning"),
+    [
+        ([""] * 4, "on qa, 4 of 4 predictions are empty: the model has"),
+        (["no", "no", "no", "red"], "3 of 4 predictions are the same text"),
+        (["no", "no", "", "red"], None),
+        # Rightly so for half of them.
+        (["paris", "the rhine", "paris", "paris"], None),
+    ],
+)
+def test_one_answer_to_most_questions_is_told(said, warning):
+    answered = dataclasses.replace(
+        task(), predictions=said, type="question_answering"
+    )
+    answered.labels[2] = {"answers": ["London", "Paris"]}
+    found = remarks.warnings(evaluator.evaluate([answered], "test"))
+    assert len(found) == bool(warning)
+    assert not warning or warning in found[0]
 
 
 def test_rouge_comes_with_its_three_parts():

@@ -1,6 +1,5 @@
 """Translation: corpus scores by sacrebleu."""
 
-import collections
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from mtl_tf.evaluation.scoring import (
     Scoring,
     TaskPredictions,
     check_length,
+    repeated,
 )
 from mtl_tf.text.encoding.translation import languages_of
 
@@ -65,20 +65,11 @@ class TranslationScorer(Scorer):
             name: metric([], [], *self._settings).signature
             for name, metric in metrics.items()
         }
-        return {"signatures": signatures, **_repeated(*self._texts)}
-
-
-def _repeated(
-    hypotheses: Sequence[str], references: Sequence[str]
-) -> dict[str, Any]:
-    """The one translation of most sources, unless that is right; else {}."""
-    [(text, count)] = collections.Counter(hypotheses).most_common(1) or [
-        ("", 0)
-    ]
-    right = collections.Counter(references)[text]
-    if 2 * count <= len(hypotheses) or 2 * right >= count:
-        return {}
-    return {"repeated": {"text": text, "count": count}}
+        hypotheses, references = self._texts
+        return {
+            "signatures": signatures,
+            **repeated(hypotheses, references.count),
+        }
 
 
 def _summed_metric(

@@ -144,8 +144,10 @@ class TextReader:
 
     def _batches(self, size: int, full: bool) -> Iterator[list[Item]]:
         waiting: list[Item] = []
+        is_empty = True
         for items in self._arriving():
             for item in items:
+                is_empty = False
                 waiting.append(item)
                 if len(waiting) == size:
                     yield waiting
@@ -158,6 +160,8 @@ class TextReader:
         waiting += [last] if last else []
         if waiting:
             yield waiting
+        elif is_empty:
+            logging.warning("%s has no texts: nothing is predicted", self._name)
 
     def _arriving(self) -> Iterator[Iterator[Item]]:
         """The examples in each piece that a read returns."""

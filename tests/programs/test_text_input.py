@@ -47,6 +47,25 @@ def test_lines_know_where_they_stand():
     assert reader.lines == 3
 
 
+@pytest.mark.parametrize(
+    ("content", "form", "is_told"),
+    [
+        (b"", "text", True),
+        (b"text,id\n", "csv", True),
+        (b"# no sentence\n\n", "conllu", True),
+        (b"[]", "jsonl", True),
+        (b"a\n", "text", False),
+        (b"text,id\na,1\n", "csv", False),
+        (b"a\n", "conll", False),
+    ],
+)
+def test_an_input_without_texts_is_told(caplog, content, form, is_told):
+    with caplog.at_level("WARNING", logger="absl"):
+        items, _ = read(content, form)
+    assert bool(items) != is_told
+    assert ("in has no texts: nothing is predicted" in caplog.text) == is_told
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
 def test_utf_16_is_no_text_to_predict_from(encoding):
     content = "ein Text\n".encode(encoding)

@@ -120,5 +120,5 @@ class CleanParts:
 
 def texts(task: Task, split: str) -> Iterator[bytes]:
     """Yields the texts of a split; an example's texts are joined."""
-    for batch in fixed(batched(task.dataset(split), 1024)):
+    for batch in fixed(batched(task.dataset(split))):
         yield from task.text_of(batch).numpy()

@@ -1,7 +1,6 @@
 """Which examples of a split depend on each other."""
 
 from mtl_tf.pipelines.without_autotuning import fixed
-from mtl_tf.prediction.prediction_type import AT_ONCE
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.task import Task
 
@@ -22,7 +21,7 @@ def units_of(task: Task, split: str) -> list[int] | None:
         return None
     numbers: dict[bytes, int] = {}
     units: list[int] = []
-    for batch in fixed(batched(task.dataset(split), AT_ONCE)):
+    for batch in fixed(batched(task.dataset(split))):
         texts = batch[together].numpy()
         # An empty text does not tie examples together.
         keys = [

@@ -22,7 +22,6 @@ from mtl_tf.tasks.task import Task
 
 Prediction = dict[str, Any]
 Outputs = Mapping[str, Any]
-AT_ONCE = 1024
 #: The fields of a task that a run has fitted on validation examples.
 FITTED_FIELDS = ("temperature", "decision", "thresholds")
 
@@ -274,7 +273,7 @@ class PredictionType(abc.ABC):
         Returns:
             By default the examples' texts, as bytes.
         """
-        batches = fixed(batched(task.dataset(split), AT_ONCE))
+        batches = fixed(batched(task.dataset(split)))
         return [t for batch in batches for t in task.text_of(batch).numpy()]
 
     def targets(self, task: Task, split: str) -> list[Any] | None:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.pipelines.without_autotuning import fixed
-from mtl_tf.prediction.prediction_type import AT_ONCE, PredictionType, TaskDict
+from mtl_tf.prediction.prediction_type import PredictionType, TaskDict
 from mtl_tf.prediction.text_prediction import TextPrediction
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
 
@@ -16,7 +17,7 @@ class PairPrediction(TextPrediction):
     def inputs(self, task: Task, split: str) -> list[dict[str, str]]:
         """Both texts of the examples, by name."""
         names = [feature.name for feature in inputs(task.features)]
-        batches = fixed(task.dataset(split).batch(AT_ONCE))
+        batches = fixed(batched(task.dataset(split)))
         return [
             {n: t.decode("utf-8", "replace") for n, t in zip(names, texts)}
             for batch in batches

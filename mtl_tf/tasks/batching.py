@@ -3,10 +3,11 @@
 import numpy as np
 import tensorflow as tf
 
-_AT_ONCE = 1024
+#: The size of the batches that passes over many examples read.
+AT_ONCE = 1024
 
 
-def batched(dataset: tf.data.Dataset, size: int) -> tf.data.Dataset:
+def batched(dataset: tf.data.Dataset, size: int = AT_ONCE) -> tf.data.Dataset:
     """Batches examples; the batch is ragged where a shape is open.
 
     Like `Dataset.ragged_batch`, which however traces a function for every
@@ -25,5 +26,5 @@ def batched(dataset: tf.data.Dataset, size: int) -> tf.data.Dataset:
 
 def values_of(dataset: tf.data.Dataset, feature: str) -> np.ndarray:
     """The values of a feature of fixed shape in all examples, [n, ...]."""
-    batches = [batch[feature].numpy() for batch in batched(dataset, _AT_ONCE)]
+    batches = [batch[feature].numpy() for batch in batched(dataset)]
     return np.concatenate(batches) if batches else np.zeros(0)

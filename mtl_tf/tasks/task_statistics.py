@@ -21,7 +21,6 @@ from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.tokenizers.tokenizers import UNSPACED
 
-_BATCH = 1024
 # At least two letters: tokenizers leave "e.g." and "U.S." as they are.
 _GLUED = rf".*\pL{{2}}[,.;:!?)]+|.*[{UNSPACED}]{{2}}.*"
 _USUAL_SPLITS = ("train", "validation", "test")
@@ -111,7 +110,7 @@ def _count(
     least, total, greatest = math.inf, 0.0, -math.inf
     tokens = unlabelled = glued = 0
     counts = np.zeros(len(task.labels), np.int64)
-    for batch in batched(task.dataset(split), _BATCH):
+    for batch in batched(task.dataset(split)):
         # Hashes, as the texts themselves would fill the memory.
         texts += [hash(text) for text in task.text_of(batch).numpy().tolist()]
         for text in read:

@@ -15,8 +15,6 @@ from mtl_tf.pipelines.examples.encoding import ExampleEncoder, encoded_parts
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.batching import batched
 
-_EXAMPLES_AT_ONCE = 1024
-
 
 def encode(
     dataset: tf.data.Dataset,
@@ -57,7 +55,7 @@ def encode(
 
 def _add_examples(digest: Any, dataset: tf.data.Dataset) -> None:
     """Updates a digest with every example."""
-    for batch in fixed(batched(dataset, _EXAMPLES_AT_ONCE).prefetch(2)):
+    for batch in fixed(batched(dataset).prefetch(2)):
         for key, value in sorted(batch.items()):
             digest.update(key.encode())
             while isinstance(value, tf.RaggedTensor):

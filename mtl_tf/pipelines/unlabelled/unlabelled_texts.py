@@ -18,7 +18,6 @@ from mtl_tf.tasks.features import TEXT, inputs
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.tokenizers import treebank
 
-AT_ONCE = 1024
 _HELD_BACK = ("validation", "test")
 _MARKS = re.compile(r"[\W_]+")
 
@@ -113,7 +112,7 @@ def only_these_are_raw(texts: Iterable[str], others: Iterable[str]) -> bool:
 def _columns(task: Task, split: str) -> dict[str, list[bytes]]:
     """The inputs of a split, by feature."""
     columns = {feature.name: [] for feature in inputs(task.features)}
-    for batch in fixed(batched(task.dataset(split), AT_ONCE)):
+    for batch in fixed(batched(task.dataset(split))):
         for name, column in columns.items():
             column += batch[name].numpy().tolist()
     return columns

@@ -105,7 +105,7 @@ def texts_of(
 
 
 def _texts(task: Task, split: str) -> list[str]:
-    batches = fixed(batched(task.dataset(split), _TEXTS_AT_ONCE))
+    batches = fixed(batched(task.dataset(split)))
     return [
         text.decode("utf-8", "replace")
         for batch in batches

@@ -13,7 +13,6 @@ from mtl_tf.prediction.given_texts import GivenTexts, likelihood
 from mtl_tf.prediction.other_files import format_as_trained, resolve_file
 from mtl_tf.prediction.predicting_run import PredictingRun
 from mtl_tf.prediction.prediction_type import (
-    AT_ONCE,
     Prediction,
     PredictionType,
     TaskDict,
@@ -249,7 +248,7 @@ def _targets(
 
 def _batches(task: Task, split: str) -> Iterator[dict[str, Any]]:
     """The examples of a split, as NumPy arrays of strings."""
-    batches = fixed(batched(task.dataset(split), AT_ONCE))
+    batches = fixed(batched(task.dataset(split)))
     for batch in batches:
         yield {
             name: value.to_list() if name == "answers" else value.numpy()

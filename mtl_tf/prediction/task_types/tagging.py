@@ -14,14 +14,13 @@ from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.prediction.other_files import format_as_trained, resolve_file
 from mtl_tf.prediction.predicting_run import PredictingRun
 from mtl_tf.prediction.prediction_type import (
-    AT_ONCE,
     Prediction,
     PredictionType,
     TaskDict,
     as_json,
     as_tensors,
 )
-from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.batching import AT_ONCE, batched
 from mtl_tf.tasks.reading.tagged_readers import FORMATS
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import span_schemes
@@ -199,7 +198,7 @@ def _read(task: Task, split: str) -> tuple[list[list[str]], list[list[int]]]:
     """The tokens and the tags of all sentences of a split."""
     tokens: list[list[str]] = []
     tags: list[list[int]] = []
-    for batch in fixed(batched(task.dataset(split), AT_ONCE)):
+    for batch in fixed(batched(task.dataset(split))):
         tokens += [
             [token.decode("utf-8", "replace") for token in sentence]
             for sentence in batch["tokens"].to_list()

@@ -23,7 +23,6 @@ from mtl_tf.prediction.given_texts import GivenTexts, likelihood
 from mtl_tf.prediction.other_files import format_as_trained, resolve_file
 from mtl_tf.prediction.predicting_run import PredictingRun
 from mtl_tf.prediction.prediction_type import (
-    AT_ONCE,
     Prediction,
     PredictionType,
     TaskDict,
@@ -31,6 +30,7 @@ from mtl_tf.prediction.prediction_type import (
     as_tensors,
 )
 from mtl_tf.prediction.translating import several
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.reading.file_records import json_objects
 from mtl_tf.tasks.reading.layouts import FORMATS
 from mtl_tf.tasks.task import Task
@@ -152,7 +152,7 @@ class TranslationPrediction(PredictionType):
 
     def targets(self, task: Task, split: str) -> list[str]:
         """The reference texts of a split."""
-        batches = fixed(task.dataset(split).batch(AT_ONCE))
+        batches = fixed(batched(task.dataset(split)))
         return [
             text.decode("utf-8", "replace")
             for batch in batches

@@ -25,7 +25,6 @@ from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_statistics import ordered_splits
 from mtl_tf.text.encoding.token_columns import ShownToken, TokenColumn
 
-_BATCH = 1024
 # The column of each example's index before some are left out.
 _PLACE = "place"
 
@@ -189,7 +188,7 @@ class _Reader:
         columns = self._columns
         whole: dict[str, list[np.ndarray]] = {n: [] for n in columns}
         if any(column.limit for column in columns.values()):
-            for batch in batched(self.task.dataset(split), _BATCH):
+            for batch in batched(self.task.dataset(split)):
                 for name, column in columns.items():
                     whole[name].append(column.whole_lengths(batch))
         for name, column in columns.items():

@@ -40,7 +40,6 @@ from mtl_tf.tasks.reading.row_files import check_widths
 from mtl_tf.tasks.source import tell
 
 FORMATS = ("conll", "conllu", "jsonl")
-_AT_ONCE = 1024
 # Nobody writes longer sentences; blank lines are missing then.
 _LONG = 500
 
@@ -230,7 +229,7 @@ class DatasetReader(Reader):
         """The examples of a split or a slice of one."""
         names = self.class_names
         sentences = []
-        batches = batched(self._dataset.examples(split), _AT_ONCE)
+        batches = batched(self._dataset.examples(split))
         for batch in batches:
             for tokens, tags in zip(
                 batch[self._tokens].to_list(), batch[self._tags].to_list()

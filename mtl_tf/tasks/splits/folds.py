@@ -38,7 +38,6 @@ from mtl_tf.tasks.task import Task
 
 OTHERS = "all folds but the tested one"
 TESTED = "the tested fold"
-_AT_ONCE = 1024
 # A constant key, so that runs of all seeds are compared on the same folds.
 _DIVISION = b"0"
 
@@ -138,7 +137,7 @@ class FoldSource(PartsSource):
         classes = [
             feature.name for feature in self._task.features if feature.is_class
         ]
-        for batch in batched(self.whole(), _AT_ONCE):
+        for batch in batched(self.whole()):
             batch_texts = self._task.text_of(batch).numpy().tolist()
             texts += batch_texts
             if self._together:

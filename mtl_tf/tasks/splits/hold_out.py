@@ -21,7 +21,6 @@ _PART = 10  # one in ten
 # Whole groups of examples seldom sum to exactly that number. Accepted are at
 # least so much of it, and at most so much of all examples.
 _LEAST_OF_IT, _MOST_PART = 0.25, 0.25
-_AT_ONCE = 1024
 _KEY = b"hold out"
 # What others call the validation split.
 _ALIASES = frozenset(("dev", "devel", "development", "val", "valid", "eval"))
@@ -151,7 +150,7 @@ class HoldOutSource(PartsSource):
 
         def keys() -> Iterator[int]:
             number = 0
-            for batch in batched(self.whole(), _AT_ONCE):
+            for batch in batched(self.whole()):
                 for text in read(batch).numpy().tolist():
                     # An empty text does not tie examples together.
                     unique = b"%d" % number

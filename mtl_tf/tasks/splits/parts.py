@@ -6,10 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.batching import AT_ONCE, batched
 from mtl_tf.tasks.source import Source
-
-_AT_ONCE = 1024
 
 
 class PartsSource(Source):
@@ -75,8 +73,8 @@ def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:
     # By batches, as a function that is called for each element takes some
     # twenty times as long.
     batches = tf.data.Dataset.zip(
-        batched(dataset, _AT_ONCE),
-        tf.data.Dataset.from_tensor_slices(selected).batch(_AT_ONCE),
+        batched(dataset),
+        tf.data.Dataset.from_tensor_slices(selected).batch(AT_ONCE),
     )
     examples = batches.map(_masked).unbatch()
     return examples.apply(tf.data.experimental.assert_cardinality(size))

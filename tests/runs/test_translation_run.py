@@ -281,8 +281,8 @@ def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
 def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
     used = {}
 
-    def train(config, run, session):
-        loaded = run_data.load(config, run, *session.directories)
+    def train(config, run, session, tasks):
+        loaded = run_data.load(config, run, *session.directories, tasks=tasks)
         [task] = loaded.tasks
         used[task.name] = len(loaded.train[0])
         scores = {"type": "translation", "primary": "bleu", "bleu": 1.0}

@@ -263,6 +263,7 @@ def trained(tmp_path_factory):
     return folder
 
 
+@pytest.mark.extended
 def test_probabilities_are_of_the_texts_that_runs_train_on(trained, tmp_path):
     options = (f"--model_dir={trained}/runs", "--draws=9")
     saved = tmp_path / "saved"

@@ -269,6 +269,7 @@ def test_ngrams_are_trained_and_saved(tmp_path):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.extended
 def test_a_target_that_nothing_can_write_is_the_unknown_word():
     model = made("mqan")
     known = tf.constant([[[7, EOS], [7, EOS], [7, EOS]]])

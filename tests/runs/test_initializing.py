@@ -404,6 +404,7 @@ def test_a_run_that_continues_does_not_start_again(
         np.testing.assert_array_equal(value, two[key], err_msg=key)
 
 
+@pytest.mark.extended
 def test_a_directory_without_weights(tmp_path, toy_files, toy_run):
     with pytest.raises(
         RunError, match="initialize_from: .*absent does not exist"

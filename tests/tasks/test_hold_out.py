@@ -3,17 +3,11 @@ import re
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.source import tell
-from mtl_tf.tasks.splits.hold_out import (
-    HELD_OUT,
-    KEPT,
-    HoldOutSource,
-)
-from mtl_tf.tasks.splits.parts import select
+from mtl_tf.tasks.splits.hold_out import HELD_OUT, KEPT, HoldOutSource
 from tests.tasks.fakes import Numbers
 
 
@@ -216,18 +210,3 @@ def test_repeated_texts_of_other_types_are_drawn_one_by_one(tmp_path):
     (task,) = resolve([{**entry, "header": False}])
     held_out = task.dataset("validation").as_numpy_iterator()
     assert len([one["text_pair"] for one in held_out]) == 6
-
-
-def test_any_number_of_examples_of_any_shape_is_selected():
-    size = 2500
-    lists = [[n] * (n % 4) for n in range(size)]
-    examples = {"number": tf.range(size), "list": tf.ragged.constant(lists)}
-    dataset = tf.data.Dataset.from_tensor_slices(examples)
-    selected = np.random.default_rng(5).random(size) < 0.3
-    selected[1000:2100] = False  # a whole batch, too
-    found = list(select(dataset, selected).as_numpy_iterator())
-    numbers = np.flatnonzero(selected).tolist()
-    assert [one["number"] for one in found] == numbers
-    assert [one["list"].tolist() for one in found] == [
-        lists[number] for number in numbers
-    ]

@@ -90,8 +90,7 @@ def load(
     Args:
         config: the run's config.
         run: the run directory.
-        data_dir: the directory of prepared datasets.
-        manual_dir: the directory of the corpora's own files.
+        data_dir, manual_dir: see `Directories`.
         tasks: what `tasks_of` has returned for the config, if it was called.
 
     Raises:
@@ -115,8 +114,7 @@ def load(
     train, unlabelled = soft_targets.added(config, run, tasks, train, encoder)
     for name, counts in unlabelled.items():
         left_out.setdefault(name, {})["unlabelled"] = counts
-    train_digests = [_digest(split) for split in train]
-    validation_digests = [_digest(split) for split in validation]
+    digests = _digests(train, validation, left_out)
     train, validation = alike(train), alike(validation)
     axes = train[0].axes
     bucketed = train + validation * system.buckets_for_validation
@@ -124,13 +122,6 @@ def load(
     run.check_or_write(
         "labels.json", {"tasks": [t.to_json() for t in tasks]}, "the labels"
     )
-    digests = {
-        task.name: {
-            "train": {**a, **left_out.get(task.name, {})},
-            "validation": b,
-        }
-        for task, a, b in zip(tasks, train_digests, validation_digests)
-    }
     run.check_or_write(
         "data.json",
         {"boundaries": boundaries, "axes": axes, "tasks": digests},
@@ -345,6 +336,21 @@ def _for_training(
                 ", ".join(f"{reason} {n}" for reason, n in counts.items()),
             )
     return trained_on, left_out
+
+
+def _digests(
+    train: Iterable[EncodedSplit],
+    validation: Iterable[EncodedSplit],
+    left_out: Mapping[str, Mapping[str, Any]],
+) -> dict[str, dict[str, Any]]:
+    """What identifies the data of a run, by task, for `data.json`."""
+    return {
+        part.name: {
+            "train": {**_digest(part), **left_out.get(part.name, {})},
+            "validation": _digest(other),
+        }
+        for part, other in zip(train, validation)
+    }
 
 
 def _digest(split: EncodedSplit) -> dict[str, Any]:

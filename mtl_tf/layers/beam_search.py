@@ -12,8 +12,24 @@ from mtl_tf.core.special_ids import BOS, EOS, PAD
 _NEVER = float("-inf")
 
 State = dict[str, tf.Tensor]
+
+
+class Candidates(NamedTuple):
+    """The tokens that may come next, in any order.
+
+    Attributes:
+        log_probabilities: float32 `[N, C]`; minus infinity where a candidate
+            must not be chosen, such as one that is listed twice.
+        ids: int32 `[N, C]`.
+    """
+
+    log_probabilities: tf.Tensor
+    ids: tf.Tensor
+
+
+Attention = tf.Tensor | Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]
 Step = Callable[
-    [tf.Tensor, State, tf.Tensor], tuple[State, tf.Tensor, tf.Tensor]
+    [tf.Tensor, State, tf.Tensor], tuple[State, Candidates, Attention]
 ]
 
 
@@ -66,6 +82,16 @@ def penalty_divisor(length: tf.Tensor, length_penalty: float) -> tf.Tensor:
     return ((5.0 + tf.cast(length, tf.float32)) / 6.0) ** float(length_penalty)
 
 
+def candidates_needed(beam: int) -> int:
+    """How many of the best tokens a step must give.
+
+    Args:
+        beam: hypotheses per source.
+    """
+    # Two of them may be padding and the start, which are never chosen.
+    return beam + 2
+
+
 class BeamSearch:
     """Finds the best sequences by beam search.
 
@@ -76,20 +102,22 @@ class BeamSearch:
 
     The score is the log probability, divided by `((5 + length) / 6) ** penalty`
     (Wu et al. 2016), where length includes the end. Padding and the start token
-    are never chosen. Ties are won by the lower id and the better parent.
+    are never chosen. Ties are won by the better parent and the earlier
+    candidate.
 
     Args:
-        step: `step(tokens, state, places) -> (state, log_probabilities,
+        step: `step(tokens, state, places) -> (state, candidates,
             attention)`, one step of the decoder. Its inputs are the last tokens
             int32 `[B, K]`, the state `[B, K, ...]` by name and `places` int64
             `[N, 2]`, the source and the hypothesis of each of the N open ones;
             only these need an output layer. It returns the new state, the open
-            hypotheses' log probabilities float32 `[N, V]` of the next token,
-            and the attention `[B, K, S]`. The attention may also be a function
-            of the chosen tokens and of the hypotheses that they continue, both
-            int32 `[B, K]`. Ids below V may stand for different words in each
-            source (as in a pointer-generator); `tokens` returns them unchanged.
-            Minus infinity means that a source does not have the id.
+            hypotheses' `Candidates` for the next token, among them the best
+            `candidates_needed(beam)`, and the attention `[B, K, S]`. The
+            attention may also be a function of the chosen tokens, of the
+            hypotheses that they continue, both int32 `[B, K]`, and of the
+            tokens' log probabilities, float32 `[B, K]`. Ids may stand for
+            different words in each source (as in a pointer-generator); `tokens`
+            returns them unchanged.
         beam: hypotheses per source, K; 1 is greedy search.
         n_best: number of sequences to return.
         length_penalty: at least 0.
@@ -187,11 +215,11 @@ class BeamSearch:
     def _extend(self, beams: _Beams, t, limit):
         """Adds one token; also returns what is recorded of the step."""
         open_beams = tf.where(~beams.closed)
-        state, log_probabilities, attention = self._step(
+        state, candidates, attention = self._step(
             beams.tokens, beams.state, open_beams
         )
         gained, ids = self._best_tokens(
-            log_probabilities, open_beams, tf.shape(beams.closed)
+            candidates, open_beams, tf.shape(beams.closed)
         )
         choices = tf.shape(ids)[-1]
         log_probability = beams.log_probability[..., None] + gained
@@ -219,22 +247,24 @@ class BeamSearch:
         finished = self._settled(extended, limit) | (t + 1 >= limit)
         extended = extended._replace(closed=extended.closed | finished[:, None])
         if callable(attention):
-            attention = attention(tokens, parent)
+            attention = attention(tokens, parent, of_chosen(gained))
         else:
             attention = of_parent(attention)
         aligned = tf.argmax(attention, -1, output_type=tf.int32)
         out = [tokens, parent, aligned]
         return extended, out + ([attention] if self.attention else [])
 
-    def _best_tokens(self, log_probabilities, open_beams, shape):
+    def _best_tokens(self, candidates: Candidates, open_beams, shape):
         """The best tokens of every hypothesis and their log probabilities.
 
         Returns:
             Both `[B, K, k]`. A closed hypothesis only continues as itself.
         """
-        # Two of the best may be tokens that must not be chosen.
-        choices = tf.minimum(self.beam + 2, tf.shape(log_probabilities)[-1])
-        best, ids = tf.math.top_k(log_probabilities, choices)
+        choices = tf.minimum(
+            candidates_needed(self.beam), tf.shape(candidates.ids)[1]
+        )
+        best, at = tf.math.top_k(candidates.log_probabilities, choices)
+        ids = tf.gather(candidates.ids, at, batch_dims=1)
         best = tf.where((ids == PAD) | (ids == BOS), _NEVER, best)
         itself = tf.where(tf.range(choices) > 0, _NEVER, 0.0)
         shape = tf.concat([shape, [choices]], 0)

@@ -9,6 +9,9 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import salted
+from mtl_tf.layers.top_k import top_k
+
+_FEW_ROWS = 8
 
 
 @tf.custom_gradient
@@ -142,30 +145,33 @@ class SoftmaxOutput(StackedLayer):
         difference = tf.cast(difference, tf.float32) + of_target[1] - mean[1]
         return loss + self.label_smoothing * difference
 
-    def across(self):
-        """`W^T`, `[D, V]`; see `logits`."""
-        return tf.linalg.matrix_transpose(self._weights()[0])
-
-    def logits(self, x, across=None):
-        """`W x + b`, float32 `[N, V]`.
-
-        Args:
-            x: float `[N, D]`.
-            across: the result of `across`. For few rows the product with it
-                takes half the time, so a loop should compute it once
-                beforehand.
-        """
+    def logits(self, x):
+        """`W x + b`, float32 `[N, V]`, for `x` `[N, D]`."""
         kernel, bias = self._weights()
-        if across is None:
-            logits = tf.matmul(self.cast(x), kernel, transpose_b=True)
-        else:
-            logits = tf.matmul(self.cast(x), across)
+        x = self.cast(x)
+        # Which order of the factors is faster on CPUs depends on the rows.
+        logits = tf.cond(
+            tf.shape(x)[0] < _FEW_ROWS,
+            lambda: tf.transpose(tf.matmul(kernel, x, transpose_b=True)),
+            lambda: tf.matmul(x, kernel, transpose_b=True),
+        )
         logits = tf.cast(logits, tf.float32)
         return tf.nn.bias_add(logits, bias) if self.use_bias else logits
 
-    def log_probabilities(self, x):
-        """`log softmax(W x + b)`, float32 `[N, V]`."""
-        return tf.nn.log_softmax(self.logits(x))
+    def best(self, x, count: int):
+        """The most probable tokens, best first.
+
+        Args:
+            x: float `[N, D]`.
+            count: how many; all if there are fewer.
+
+        Returns:
+            Their log probabilities `log softmax(W x + b)`, float32
+            `[N, count]`, and their ids, int32 `[N, count]`.
+        """
+        logits = self.logits(x)
+        best, ids = top_k(logits, min(count, self.vocabulary_size))
+        return best - tf.reduce_logsumexp(logits, -1, keepdims=True), ids
 
     def _weights(self):
         kernel = self.cast(self.kernel.value)

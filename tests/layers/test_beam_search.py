@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.special_ids import BOS, EOS, OOV, PAD
-from mtl_tf.layers.beam_search import BeamSearch
+from mtl_tf.layers.beam_search import BeamSearch, Candidates
 
 WORDS = 6  # four special ids and two words
 
@@ -19,6 +19,13 @@ def make_table(seed, sources=3, ends=0.0):
     table = draw.normal(size=(sources, 2, WORDS, WORDS)).astype("float32")
     table[..., EOS] += ends
     return table
+
+
+def all_tokens(log_probabilities):
+    """Every id is a candidate."""
+    shape = tf.shape(log_probabilities)
+    ids = tf.broadcast_to(tf.range(shape[1]), shape)
+    return Candidates(log_probabilities, ids)
 
 
 def make_search(table, **options):
@@ -32,7 +39,7 @@ def make_search(table, **options):
         # It looks at the source token that has the last token's number.
         attention = tf.one_hot(tokens % 4, 4)
         state = {"source": state["source"], "parity": 1 - state["parity"]}
-        return state, log_probabilities, attention
+        return state, all_tokens(log_probabilities), attention
 
     return BeamSearch(step, **options)
 
@@ -212,7 +219,7 @@ def copy_step(lengths, first_word=0.0):
             + (1 - sure) * known / tf.reduce_sum(known, -1, keepdims=True)
         )
         attention = tf.one_hot(tokens - WORDS, longest)
-        return state, tf.math.log(probability), attention
+        return state, all_tokens(tf.math.log(probability)), attention
 
     return step
 
@@ -263,3 +270,49 @@ def test_there_may_be_fewer_ids_than_hypotheses():
     table = make_table(6)[:, :, :5, :5]
     found = run(table, [4] * 3, beam=8, n_best=2)
     assert (found["tokens"] < 5).all()
+
+
+def test_candidates_may_be_few_and_in_any_order():
+    """The search itself picks the best of them, not the first ones."""
+    ids = [[9, EOS, 7, 4, PAD], [4, 7, 9, EOS, PAD]]
+    log_p = np.log([[0.2, 0.1, 0.4, 0.05, 0.25], [0.1, 0.1, 0.1, 0.5, 0.2]])
+
+    def step(tokens, state, places):
+        row = tf.gather(state["place"][:, 0], places[:, 0])
+        candidates = Candidates(
+            tf.gather(tf.constant(log_p, tf.float32), row),
+            tf.gather(tf.constant(ids), row),
+        )
+        state = {"place": tf.minimum(state["place"] + 1, 1)}
+        return state, candidates, tf.one_hot(tokens, 2)
+
+    found = BeamSearch(step, beam=2, n_best=2)(
+        {"place": tf.zeros([1], tf.int32)}, tf.constant([5])
+    )
+    np.testing.assert_array_equal(found["tokens"][0], [[7], [9]])
+    expected = np.log([0.4 * 0.5, 0.2 * 0.5])
+    np.testing.assert_allclose(found["score"][0], expected, rtol=1e-5)
+
+
+def test_attention_as_a_function_gets_the_chosen_tokens():
+    """With the hypothesis that each continues, and what each has gained."""
+    seen = []
+
+    def step(tokens, state, places):
+        _, candidates, attention = copy_step([2, 3], 0.3)(tokens, state, places)
+
+        def look(*chosen):
+            seen.append([x.numpy() for x in chosen])
+            return attention
+
+        return state, candidates, look
+
+    found = BeamSearch(step, beam=2, n_best=1)({}, tf.constant([9, 9]))
+    tokens, parents, gained = seen[0]
+    np.testing.assert_array_equal(tokens, [[WORDS + 1, 4], [WORDS + 2, 4]])
+    np.testing.assert_array_equal(parents, [[0, 0]] * 2)
+    rest = 0.1 / (WORDS + np.array([[2], [3]]))
+    chosen = 0.9 * np.array([[0.7, 0.3]])
+    np.testing.assert_allclose(gained, np.log(chosen + rest), rtol=1e-5)
+    best = sum(gained[0, 0] for *_, gained in seen)
+    np.testing.assert_allclose(found["score"][0, 0], best, rtol=1e-5)

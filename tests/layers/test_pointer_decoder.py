@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.layers.answering import pointer_mixture
 from mtl_tf.layers.answering.pointer_decoder import PointerDecoder
 from mtl_tf.layers.recurrent import recurrence
 from tests.layers import question_reference as reference
@@ -79,6 +80,24 @@ def in_row(texts):
     return {name: value[0] for name, value in texts.items()}
 
 
+def candidates(layer, mixture, count):
+    """The candidates of one hypothesis per example."""
+    ids = [in_row(TEXTS)[f"{name}_ids"] for name in layer.pointers]
+    ids = tf.concat(ids, 1)
+    mixture = {name: value[:, 0] for name, value in mixture.items()}
+    first = pointer_mixture.first_places(ids)
+    return layer.candidates(mixture, ids, first, count)
+
+
+def distribution(layer, mixture):
+    """Probabilities of the extended vocabulary, `[B, V + own words]`."""
+    found = np.zeros([len(SIZES), VOCABULARY + OWN])
+    log_p, ids = candidates(layer, mixture, VOCABULARY)
+    for row, places in enumerate(ids.numpy()):
+        np.add.at(found[row], places, np.exp(log_p[row]))
+    return found
+
+
 def parameters(question):
     lstm = 4 * UNITS * (3 * UNITS + 1)
     own = UNITS**2 + 2 * UNITS**2 + 3 * UNITS
@@ -120,11 +139,11 @@ def test_a_word_collects_what_all_three_give():
     layer = built()
     state, texts = layer.start(3), in_row(TEXTS)
     _, mixture = layer.advance(ANSWERS[0, :, :1], state, texts)
-    found = np.exp(layer.log_probabilities(mixture, texts, tf.constant(OWN)))
+    found = distribution(layer, mixture)
     np.testing.assert_allclose(found.sum(-1), 1.0, rtol=1e-5)
     weights = reference.decoder_weights(layer)
     shares = expected(weights, 0)[0]
-    np.testing.assert_allclose(found[0, 0], shares, rtol=1e-4)
+    np.testing.assert_allclose(found[0], shares, rtol=1e-4, atol=1e-12)
     c, q, generate, copy, vocabulary = next(
         reference.decoder_steps(
             weights,
@@ -136,7 +155,28 @@ def test_a_word_collects_what_all_three_give():
     of_three = generate * vocabulary[3] + (1 - generate) * (
         copy * (c[0] + c[2]) + (1 - copy) * q[0]
     )
-    np.testing.assert_allclose(found[0, 0, 3], of_three, rtol=1e-4)
+    np.testing.assert_allclose(found[0, 3], of_three, rtol=1e-4)
+
+
+@pytest.mark.parametrize("question", [True, False])
+def test_few_candidates_hold_the_best_words_once(question):
+    layer = built(question=question)
+    _, mixture = layer.advance(ANSWERS[0, :, :1], layer.start(3), in_row(TEXTS))
+    whole = distribution(layer, mixture)
+    for count in (1, 2, 3):
+        log_p, ids = candidates(layer, mixture, count)
+        for row, found in enumerate(np.exp(log_p)):
+            words = ids[row].numpy()[found > 0]
+            assert len(set(words)) == len(words)
+            np.testing.assert_allclose(
+                np.sort(found)[::-1][:count],
+                np.sort(whole[row])[::-1][:count],
+                rtol=1e-5,
+            )
+            order = np.argsort(found)[::-1][:count]
+            np.testing.assert_array_equal(
+                ids[row].numpy()[order], np.argsort(whole[row])[::-1][:count]
+            )
 
 
 @pytest.mark.parametrize("question", [True, False])
@@ -176,11 +216,11 @@ def test_step_by_step_words_have_the_losses_of_the_whole(question):
         state, mixture = layer.advance(
             ANSWERS[0, :, place : place + 1], state, texts
         )
-        found = layer.log_probabilities(mixture, texts, tf.constant(OWN))
+        found = np.log(np.maximum(distribution(layer, mixture), 1e-30))
         for row, (*_, words) in enumerate(SIZES):
             if place < words and losses[row, place] < 60:
                 np.testing.assert_allclose(
-                    -found[row, 0, TARGETS[row][place]],
+                    -found[row, TARGETS[row][place]],
                     losses[row, place],
                     rtol=1e-4,
                 )

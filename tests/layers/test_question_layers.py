@@ -204,6 +204,7 @@ def test_place_by_place_a_block_gives_what_it_gives_at_once():
             cache,
             CONTEXT,
             context_mask,
+            layer.folded(),
         )
         np.testing.assert_allclose(found[:, 0], expected[:, place], atol=1e-5)
     assert cache.shape == (3, 6, UNITS)

@@ -134,9 +134,14 @@ def test_the_layer_round_trips_and_checks_its_options():
         SoftmaxOutput(WORDS, label_smoothing=0.1, samples=3)
 
 
-def test_log_probabilities_are_the_negative_losses():
-    layer = SoftmaxOutput(5)
-    x = tf.constant(np.random.default_rng(0).normal(size=[5, 3]), tf.float32)
-    losses = layer(x, tf.range(5))
-    got = tf.linalg.diag_part(layer.log_probabilities(x))
-    np.testing.assert_allclose(got, -losses, rtol=1e-5)
+@pytest.mark.parametrize("words, count", [(5, 2), (5, 9), (4_100, 3)])
+def test_the_best_tokens_have_the_smallest_losses(words, count):
+    layer = SoftmaxOutput(words)
+    layer.build([None, 4])
+    x = tf.constant(np.random.default_rng(0).normal(size=[3, 4]), tf.float32)
+    log_p, ids = layer.best(x, count)
+    for row in range(3):
+        losses = layer(tf.repeat(x[row : row + 1], words, 0), tf.range(words))
+        best = np.argsort(losses)[:count]
+        np.testing.assert_array_equal(ids[row], best)
+        np.testing.assert_allclose(log_p[row], -losses.numpy()[best], rtol=1e-5)

@@ -115,7 +115,11 @@ class AnswerBlock(StackedLayer):
         shape = tf.stack([rows, places, self.units])
         return tf.zeros(shape, self.compute_dtype)
 
-    def advance(self, x, place, cache, context, context_mask):
+    def folded(self) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
+        """The maps of both attentions, computed once for all positions."""
+        return {"own": self.own.folded(), "context": self.context.folded()}
+
+    def advance(self, x, place, cache, context, context_mask, folded):
         """Computes one more position, in constant time.
 
         Args:
@@ -124,6 +128,7 @@ class AnswerBlock(StackedLayer):
             cache: the cache of the previous positions; see `empty`.
             context: the contexts, `[N, S, D]`.
             context_mask: bool `[N, S]`.
+            folded: the result of `folded`.
 
         Returns:
             The block's output at the new position `[N, 1, D]`, and the cache
@@ -134,10 +139,12 @@ class AnswerBlock(StackedLayer):
         cache = tf.where(at, x, cache)
         written = cache[:, : place + 1]
         real = tf.ones(tf.shape(written)[:2], tf.bool)
-        read, _ = self.own(written, real, x, return_weights=False)
-        x = self._joined("own", x, read, {})
-        read, _ = self.context(context, context_mask, x, return_weights=False)
-        x = self._joined("context", x, read, {})
+        read = self.own.look(written, real, x[:, 0], folded["own"])
+        x = self._joined("own", x, read[:, None], {})
+        read = self.context.look(
+            context, context_mask, x[:, 0], folded["context"]
+        )
+        x = self._joined("context", x, read[:, None], {})
         return self._joined("feed_forward", x, self.feed_forward(x), {}), cache
 
     def _joined(self, part: str, x, y, call):

@@ -1,7 +1,5 @@
 """The multi-pointer-generator: generates words or copies from two texts."""
 
-import math
-
 import keras
 import tensorflow as tf
 
@@ -9,6 +7,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.special_ids import OOV
 from mtl_tf.layers.answering import pointer_mixture
 from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.beam_search import Candidates
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.products import product
 from mtl_tf.layers.recurrent.lstm import (
@@ -19,6 +18,7 @@ from mtl_tf.layers.recurrent.lstm import (
 from mtl_tf.layers.recurrent.recurrence import Recurrence, on_tpu
 from mtl_tf.layers.recurrent.steps import Operations, Tensors
 from mtl_tf.layers.softmax_output import SoftmaxOutput
+from mtl_tf.layers.top_k import top_k
 
 _BLOCKED = 1e9
 
@@ -211,7 +211,7 @@ class PointerDecoder(StackedLayer):
                 `[B, L, D]` and so on.
 
         Returns:
-            The new state, and the mixture that `log_probabilities` reads.
+            The new state, and the mixture that `candidates` reads.
         """
         answers, values = self.cast(answers), self.cast(texts["context"])
         real = tf.cast(texts["context_mask"], tf.float32)[:, None]
@@ -228,42 +228,46 @@ class PointerDecoder(StackedLayer):
         mixture = self._mixture(state, answers, texts)
         return state, mixture | {"state": state["context"]}
 
-    def log_probabilities(
-        self, mixture, texts, own_words: tf.Tensor, across=None
-    ):
-        """The distribution over the extended vocabulary (equation 13).
+    def candidates(
+        self,
+        mixture,
+        ids: tf.Tensor,
+        first: tf.Tensor,
+        count: int,
+    ) -> Candidates:
+        """The most probable words of the extended vocabulary (equation 13).
+
+        Copying only adds to a word's share. So the best words are among those
+        that the texts have and the best that are generated.
 
         Args:
-            mixture: the second result of `advance`.
-            texts: as in `advance`.
-            own_words: int32 [], the number of ids for the examples' own words.
-            across: for the output layer; see `SoftmaxOutput.logits`.
+            mixture: the second result of `advance` for N hypotheses, without
+                their axis: "state" `[N, D]` and so on.
+            ids: the words at all places of the texts of `pointers`, int32
+                `[N, S]`.
+            first: see `pointer_mixture.first_places`.
+            count: at least this many of the best words are candidates.
 
         Returns:
-            float32 `[B, K, v + own_words]`.
+            Candidates `[N, count + S]`.
         """
-        state = mixture["state"]
-        size = self.output_layer.vocabulary_size
-        rows, beams = tf.unstack(tf.shape(state)[:2])
-        flat = tf.reshape(state, [-1, self.units])
-        logits = self.output_layer.logits(flat, across)
-        logits = tf.reshape(logits, tf.stack([rows, beams, size]))
-        total = tf.reduce_logsumexp(logits, -1)
+        logits = self.output_layer.logits(mixture["state"])
         generate = tf.math.log_sigmoid(mixture["generate"])
-        extended = tf.pad(
-            logits + (generate - total)[..., None],
-            [[0, 0], [0, 0], [0, own_words]],
-            constant_values=math.log(pointer_mixture.NOTHING),
-        )
-        # Exponentials and logarithms are needed only for the texts' few words.
+        scale = (generate - tf.reduce_logsumexp(logits, -1))[:, None]
+        size = self.output_layer.vocabulary_size
+        best, best_ids = top_k(logits, min(count, size))
+        of_texts = tf.gather(logits, tf.minimum(ids, size - 1), batch_dims=1)
+        of_texts = tf.where(ids < size, of_texts + scale, -_BLOCKED)
         shares = pointer_mixture.shares(mixture)
         copied = [
             shares[..., number, None] * mixture[name]
             for number, name in enumerate(self.pointers, 1)
         ]
-        ids = [texts[f"{name}_ids"] for name in self.pointers]
         return pointer_mixture.with_copied(
-            extended, tf.concat(ids, -1), tf.concat(copied, -1)
+            Candidates(best + scale, best_ids),
+            Candidates(of_texts, ids),
+            first,
+            tf.concat(copied, -1),
         )
 
     def _mixture(self, state, answers, texts) -> dict[str, tf.Tensor]:

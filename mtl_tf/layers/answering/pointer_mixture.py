@@ -10,6 +10,9 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
+from mtl_tf.layers.beam_search import Candidates
+
+_NEVER = float("-inf")
 # Less than the smallest share of any word that can be written. It keeps the
 # logarithm finite for words that are in no text.
 NOTHING = 1e-30
@@ -84,25 +87,49 @@ def log_sum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.reduce_logsumexp(tf.stack([a, b]), 0)
 
 
-def with_copied(log_p: tf.Tensor, ids: tf.Tensor, more: tf.Tensor) -> tf.Tensor:
-    """Adds shares `[B, K, S]` for the words `[B, S]` to those of `log_p`.
+def first_places(ids: tf.Tensor) -> tf.Tensor:
+    """The first place of the word at each place, int32 `[N, S]`.
 
     Args:
-        log_p: logarithms, `[B, K, V]`.
-        ids: the words at all positions of the texts, int32 `[B, S]`.
-        more: the copy probability of each position, `[B, K, S]`.
+        ids: words, int32 `[N, S]`.
     """
-    # Every position of a word gets the summed shares of all its positions.
-    is_same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), more.dtype)
-    more = tf.matmul(more, is_same)
-    shape = tf.shape(more)
-    rows, beams, _ = tf.meshgrid(
-        *(tf.range(size) for size in tf.unstack(shape)), indexing="ij"
+    is_same = tf.equal(ids[:, :, None], ids[:, None])
+    return tf.argmax(tf.cast(is_same, tf.int32), -1, output_type=tf.int32)
+
+
+def with_copied(
+    generated: Candidates,
+    of_texts: Candidates,
+    first: tf.Tensor,
+    copied: tf.Tensor,
+) -> Candidates:
+    """Joins generated words and those of the texts, each of them once.
+
+    Args:
+        generated: words `[N, C]` and their log probabilities.
+        of_texts: the words at all places of the texts, `[N, S]`, and their log
+            probabilities of being generated.
+        first: see `first_places`.
+        copied: the probability of each place being copied, float32 `[N, S]`.
+
+    Returns:
+        Candidates `[N, C + S]`.
+    """
+    ids = of_texts.ids
+    rows, places = tf.unstack(tf.shape(ids))
+    # The first place of a word has the shares of all its places.
+    at = first + places * tf.range(rows)[:, None]
+    copied = tf.math.unsorted_segment_sum(copied, at, rows * places)
+    p = tf.exp(of_texts.log_probabilities) + tf.reshape(copied, [rows, places])
+    log_p = tf.math.log(tf.maximum(p, NOTHING))
+    log_p = tf.where(tf.equal(first, tf.range(places)), log_p, _NEVER)
+    is_in_texts = tf.reduce_any(
+        tf.equal(generated.ids[:, :, None], ids[:, None]), -1
     )
-    at = tf.stack([rows, beams, tf.broadcast_to(ids[:, None], shape)], -1)
-    p = tf.exp(tf.gather_nd(log_p, at)) + more
-    p = tf.math.log(tf.maximum(p, NOTHING))
-    return tf.tensor_scatter_nd_update(log_p, at, p)
+    others = tf.where(is_in_texts, _NEVER, generated.log_probabilities)
+    return Candidates(
+        tf.concat([others, log_p], 1), tf.concat([generated.ids, ids], 1)
+    )
 
 
 def _copies(

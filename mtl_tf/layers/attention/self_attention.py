@@ -185,6 +185,47 @@ class SelfAttention(StackedLayer):
             weights = tf.transpose(tf.reshape(weights, shape), [0, 2, 1, 3])
         return _outputs_of(heads, maps, is_few), weights
 
+    def folded(self) -> tuple[tf.Tensor, tf.Tensor]:
+        """The maps that `look` needs: `W^Q W^K^T` and `W^V W^O`.
+
+        Returns:
+            `[D, h D]` and `[h D, D]`.
+        """
+        maps = self._maps(self.kernel.shape[0])
+        queries = tf.einsum("ahd,bhd->ahb", maps["q"], maps["k"])
+        outputs = tf.einsum("ehd,hdu->heu", maps["v"], maps["o"])
+        size = self.heads * self.kernel.shape[0]
+        return (
+            tf.reshape(queries * self.head_units**-0.5, [-1, size]),
+            tf.reshape(outputs, [size, -1]),
+        )
+
+    def look(self, x, mask, query, folded):
+        """What one position reads of each text.
+
+        The heads must be as wide as the inputs and have no biases. Computing
+        the maps once for many calls makes this fast.
+
+        Args:
+            x: the texts, `[N, S, D]`.
+            mask: bool `[N, S]`.
+            query: the position that reads, `[N, D]`. If `causal`, it is the
+                last one of the text.
+            folded: the result of `folded`.
+
+        Returns:
+            `[N, D]`.
+        """
+        queries, outputs = folded
+        x, query = self.cast(x), self.cast(query)
+        q = tf.reshape(query @ queries, [-1, self.heads, x.shape[-1]])
+        # For few positions a product for each is faster than one for all.
+        scores = tf.cast(tf.linalg.matvec(x[:, None], q), tf.float32)
+        bias = tf.where(mask, 0.0, _OUT_OF_REACH)[:, None]
+        weights = self.cast(tf.nn.softmax(scores + bias))
+        heads = tf.matmul(weights, x)
+        return tf.reshape(heads, [-1, outputs.shape[0]]) @ outputs
+
     def _maps(self, depth: int) -> dict[str, tf.Tensor]:
         """W^Q, W^K, W^V `[D, h, d]` and W^O `[h, d, D]`, by their letters."""
         shape = [depth, 3, self.heads, self.head_units]

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from mtl_tf.layers.answering import pointer_mixture
+from mtl_tf.layers.beam_search import candidates_needed
 from mtl_tf.models.protocol import TaskModel
 
 _POINTER = ("hidden", "memory", "context")
@@ -34,8 +35,8 @@ class Answering:
         self._size = model.pointer.output_layer.vocabulary_size
         self._number(texts)
         self._context = tf.repeat(texts["context"], beam, 0)
-        self._across = model.pointer.output_layer.across()
         self._mask = tf.repeat(texts["context_mask"], beam, 0)
+        self._folded = [block.folded() for block in model.answer_blocks]
         zeros = tf.zeros([1, 1, max_length, model.units])
         self._positions = model.positions(zeros)[0, 0]
 
@@ -44,13 +45,14 @@ class Answering:
         names = [f"{name}_ids" for name in self._model.pointer.pointers]
         #: The ids at all places of both texts, [B, S].
         self._word_ids = tf.concat([texts[name] for name in names], 1)
-        is_same = tf.equal(self._word_ids[:, :, None], self._word_ids[:, None])
-        first = tf.argmax(tf.cast(is_same, tf.int32), -1, output_type=tf.int32)
-        numbered = tf.where(
-            self._word_ids < self._size, self._word_ids, self._size + first
+        self._first = pointer_mixture.first_places(self._word_ids)
+        self._numbered = tf.where(
+            self._word_ids < self._size,
+            self._word_ids,
+            self._size + self._first,
         )
         lengths = [tf.shape(texts[name])[1] for name in names]
-        ids = tf.split(numbered, lengths, 1)
+        ids = tf.split(self._numbered, lengths, 1)
         self._texts = texts | dict(zip(names, ids))
 
     def start(self) -> dict[str, tf.Tensor]:
@@ -63,7 +65,7 @@ class Answering:
             state[f"written_{number}"] = block.empty(rows, self._max_length)
         return state
 
-    def step(self, last, state, open_beams):
+    def step(self, last, state, places):
         """A step of `BeamSearch`; its attention is the words' sources."""
         model = self._model
         own_vectors = self._texts.get("own_words")
@@ -73,14 +75,15 @@ class Answering:
         x = tf.reshape(x, [-1, self._beam, model.units])
         pointer = {name: state[name] for name in _POINTER}
         pointer, mixture = model.pointer.advance(x, pointer, self._texts)
-        log_probabilities = model.pointer.log_probabilities(
-            mixture, self._texts, tf.shape(self._word_ids)[1], self._across
+        # The output layer is most of the work, so only open hypotheses use it.
+        candidates = model.pointer.candidates(
+            {n: tf.gather_nd(value, places) for n, value in mixture.items()},
+            tf.gather(self._numbered, places[:, 0]),
+            tf.gather(self._first, places[:, 0]),
+            candidates_needed(self._beam),
         )
 
-        def sources(words, parents):
-            log_p = tf.gather_nd(
-                log_probabilities, tf.stack([parents, words], -1), batch_dims=1
-            )
+        def sources(words, parents, log_p):
             of_parents = {
                 name: tf.gather(value, parents, axis=1, batch_dims=1)
                 for name, value in mixture.items()
@@ -89,11 +92,7 @@ class Answering:
                 of_parents, self._texts, words, log_p, self._size
             )
 
-        return (
-            new_state | pointer,
-            tf.gather_nd(log_probabilities, open_beams),
-            sources,
-        )
+        return new_state | pointer, candidates, sources
 
     def words(self, tokens: tf.Tensor) -> tf.Tensor:
         """Word ids, as in the texts, for generated ids `[B, ...]`."""
@@ -111,7 +110,14 @@ class Answering:
             name = f"written_{number}"
             old = state[name]
             cache = tf.reshape(old, [-1, *old.shape[2:]])
-            x, cache = block.advance(x, place, cache, self._context, self._mask)
+            x, cache = block.advance(
+                x,
+                place,
+                cache,
+                self._context,
+                self._mask,
+                self._folded[number],
+            )
             value = tf.reshape(cache, tf.shape(old))
             new[name] = tf.ensure_shape(value, old.shape)
         return x, new

@@ -7,7 +7,11 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.layers.base import at_least_one_step
-from mtl_tf.layers.beam_search import BeamSearch
+from mtl_tf.layers.beam_search import (
+    BeamSearch,
+    Candidates,
+    candidates_needed,
+)
 from mtl_tf.layers.recurrent import recurrence
 from mtl_tf.layers.translation.attention_decoder import AttentionDecoder
 from mtl_tf.layers.translation.gru_encoder import GRUEncoder
@@ -48,6 +52,8 @@ class TranslationSearch:
         has_words = words > 0
         most = most_tokens(self.limit, words)
 
+        needed = candidates_needed(self.beam)
+
         def step(last, state, places):
             hidden, read, weights = decoder.advance(
                 last, state["hidden"], memory
@@ -55,8 +61,8 @@ class TranslationSearch:
             # The output layer is most of the work, so only open hypotheses use
             # it.
             read = tf.gather_nd(read, places)
-            log_probabilities = decoder.output_layer.log_probabilities(read)
-            return {"hidden": hidden}, log_probabilities, weights
+            best = decoder.output_layer.best(read, needed)
+            return {"hidden": hidden}, Candidates(*best), weights
 
         search = BeamSearch(
             step,

@@ -20,45 +20,45 @@ class Sizes:
         transformer_units: size of the word vectors and states there.
         transformer_layers: number of blocks.
         transformer_heads: heads of attention in a block.
-            transformer_feed_forward: hidden units of a block's network.
-            transformer_length: tokens per text there.
-            transformer_batch: examples per step there.
-            encoder_units: size of the states in the case `encoder`.
+        transformer_feed_forward: hidden units of a block's network.
+        transformer_length: tokens per text there.
+        transformer_batch: examples per step there.
+        encoder_units: size of the states in the case `encoder`.
         encoder_layers: number of its layers.
         encoder_heads: heads of attention in a layer.
-            encoder_length: pieces per text there.
-            encoder_batch: examples per step there.
+        encoder_length: pieces per text there.
+        encoder_batch: examples per step there.
         translation_units: size of the word vectors and states there.
         translation_vocabulary: words of a language.
-            translation_batch: sentences per step.
-            translation_length: tokens per sentence, on both sides.
-            translation_sentences: sentences translated in the case
-                `beam_search`.
-            mqan_vocabulary: words with a vector in the case `mqan`.
-            mqan_generative: how many of them can be generated.
-            mqan_embedding: size of the word vectors there.
-            mqan_units: size d of the states there.
+        translation_batch: sentences per step.
+        translation_length: tokens per sentence, on both sides.
+        translation_sentences: sentences translated in the case
+            `beam_search`.
+        mqan_vocabulary: words with a vector in the case `mqan`.
+        mqan_generative: how many of them can be generated.
+        mqan_embedding: size of the word vectors there.
+        mqan_units: size d of the states there.
         mqan_feed_forward: hidden units of a block's network.
         mqan_heads: heads of attention in a block.
         mqan_blocks: layers of self-attention.
-            mqan_batch: examples per step there.
+        mqan_batch: examples per step there.
         mqan_context: words of a context.
         mqan_question: words of a question.
-            mqan_answer: words of an answer, with its end.
-            vocabulary: words in the cases with synthetic batches.
-            length: tokens per text in those batches.
-            batches: numbers of examples per step, in the training step cases.
-            corpus_vocabulary: words of the synthetic corpus.
-            corpus_examples: training examples of all its tasks together.
-            corpus_length: their approximate mean length in tokens.
-            corpus_longest: length at which longer ones are cut.
-            corpus_batch: examples per step in training on the corpus.
-            buckets: padded lengths in training on the corpus.
-            pipeline_steps: steps per round in the case `pipeline`.
-            latency_calls: calls per round in the case `latency`.
-            round_seconds: approximate time that a contestant runs per round.
-            scaled: in the case `scaling`, increasing numbers of tasks, of
-                classes, of words, of tokens per text, and of replicas.
+        mqan_answer: words of an answer, with its end.
+        vocabulary: words in the cases with synthetic batches.
+        length: tokens per text in those batches.
+        batches: numbers of examples per step, in the training step cases.
+        corpus_vocabulary: words of the synthetic corpus.
+        corpus_examples: training examples of all its tasks together.
+        corpus_length: their approximate mean length in tokens.
+        corpus_longest: length at which longer ones are cut.
+        corpus_batch: examples per step in training on the corpus.
+        buckets: padded lengths in training on the corpus.
+        pipeline_steps: steps per round in the case `pipeline`.
+        latency_calls: calls per round in the case `latency`.
+        round_seconds: approximate time that a contestant runs per round.
+        scaled: in the case `scaling`, increasing numbers of tasks, of
+            classes, of words, of tokens per text, and of replicas.
     """
 
     tasks: int = 16

@@ -27,6 +27,8 @@ CONLLU_COLUMNS = (
 )
 CONLLU_SEPARATOR, CONLLU_COMMENT = "\t", "#"
 _BLANKS = re.compile("[ \t]+")
+# A token and its tag, as in The/DT or The_DT.
+_PAIR = re.compile(".+[/_][^/_]+")
 _WORD_ID = re.compile("[0-9]+")
 # 3-4 is a token of several words, 8.1 an omitted word; neither is a word of the
 # sentence.
@@ -136,7 +138,12 @@ def check_width(
     if len(row.cells) == columns:
         return
     advice = ""
-    if first.startswith("#") != line.startswith("#"):
+    if len(row.cells) > 1 and all(map(_PAIR.fullmatch, row.cells)):
+        advice = (
+            " (these look like pairs word/tag: write a token and its tag a "
+            "line, and a blank line after each sentence)"
+        )
+    elif first.startswith("#") != line.startswith("#"):
         advice = " (if lines that begin with '#' are comments, set comment)"
     elif separator and separator not in line:
         name = {"\t": "a tab"}.get(separator, repr(separator))

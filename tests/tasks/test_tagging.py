@@ -225,6 +225,11 @@ def test_what_is_odd_in_one_of_several_files_names_it(tmp_path):
         ),
         ("a x O\nb O\n", "conll:2: 2 columns, but 3 are wanted: 'b O'"),
         (
+            "a/DT b/NN ./.\nc/PRP d/VB\n",
+            "conll:2: 2 columns, but 3 are wanted .these look like pairs word/"
+            "tag: write a token and its tag a line, and a blank line after",
+        ),
+        (
             "# id = 1\na x O\n",
             "conll:2: 3 columns, but 4 are wanted .if lines that begin with "
             "'#' are comments, set comment.: 'a x O'",

@@ -120,6 +120,25 @@ def test_a_fold_is_told_once(caplog):
     assert caplog.text.count(told) == 1
 
 
+def test_examples_held_out_are_told_once(tmp_path, caplog):
+    """Not those that the folds join again."""
+    rows = [f"text {n},{'ab'[n % 2]}" for n in range(40)]
+    (tmp_path / "mails.csv").write_text("\n".join(["text,label", *rows]))
+    entry = {
+        "name": "mails",
+        "type": "classification",
+        "files": {"train": str(tmp_path / "mails.csv")},
+    }
+    tell.cache_clear()
+    with caplog.at_level("INFO", logger="absl"):
+        (mails,) = resolve([entry], cross_validation={"folds": 4, "fold": 1})
+        sizes = [mails.size(s) for s in ("train", "validation", "test")]
+    assert sum(sizes) == 40
+    told = [m for m in caplog.messages if "held out for validation" in m]
+    assert len(told) == 1
+    assert f"{sizes[1]} of its {sum(sizes[:2])} training examples" in told[0]
+
+
 def test_examples_of_a_fold_have_their_place_in_the_source():
     divided = in_fold(task(), {"folds": 5, "fold": 1})
     for split in ("train", "validation", "test"):

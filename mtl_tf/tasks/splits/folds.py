@@ -69,6 +69,9 @@ def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
             "examples are parts of one another; set cross_validation.folds to "
             "0 or take the sentence-level task"
         )
+    if isinstance(task.source, HoldOutSource):
+        # The folds join both parts again.
+        task.source.is_told = False
     task_type = task_types.of(task.type)
     together = task_type.held_out_together
     source = FoldSource(task, pool, folds, fold, together)

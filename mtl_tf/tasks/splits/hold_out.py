@@ -46,6 +46,9 @@ class HoldOutSource(PartsSource):
         together: a text feature; examples with equal values are held out
             together or not at all. If that would hold out more than a quarter,
             examples are drawn one by one, with a warning. "" for none.
+
+    Attributes:
+        is_told: whether to tell how many examples are held out.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class HoldOutSource(PartsSource):
         self._drawn_by = drawn_by or task
         self._features = tuple(features)
         self._together = together
+        self.is_told = True
 
     def whole(self) -> tf.data.Dataset:
         """The training split."""
@@ -97,6 +101,8 @@ class HoldOutSource(PartsSource):
                 "training examples. Give a validation split"
             )
             mask = _drawn(np.arange(size), self._order(size), count)
+        if not self.is_told:
+            return mask
         held_out = (
             f"task {self._task} has no validation split: {np.sum(mask)} of its "
             f"{size} training examples are held out for validation"

@@ -31,6 +31,10 @@ def test_of_equal_entries_the_lower_index_comes_first():
     draw = np.random.default_rng(0)
     check(draw.integers(0, 3, [20, 5_003]).astype("float32"), 7)
     check(np.zeros([2, 5_003], "float32"), 7)
+    # The block of the higher one has the largest entry of all.
+    x = np.zeros([1, 5_003], "float32")
+    x[0, [3, 4_000, 4_001]] = 1, 5, 1
+    check(x, 2)
 
 
 @pytest.mark.parametrize("end", [0, 5_002])

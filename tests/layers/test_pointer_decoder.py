@@ -179,6 +179,20 @@ def test_few_candidates_hold_the_best_words_once(question):
             )
 
 
+def test_first_places_are_where_words_occur_first():
+    draw = np.random.default_rng(4)
+    ids = draw.integers(0, 9, [5, 12])
+    found = pointer_mixture.first_places(tf.constant(ids, tf.int32))
+    expected = [[list(row).index(word) for word in row] for row in ids]
+    np.testing.assert_array_equal(found, expected)
+    assert pointer_mixture.first_places(tf.zeros([0, 3], tf.int32)).shape == (
+        0,
+        3,
+    )
+    one = pointer_mixture.first_places(tf.constant([[7]]))
+    np.testing.assert_array_equal(one, [[0]])
+
+
 @pytest.mark.parametrize("question", [True, False])
 def test_sources_are_the_terms_of_a_words_probability(question):
     """Equation 13, whose terms are divided by their sum."""

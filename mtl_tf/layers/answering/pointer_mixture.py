@@ -93,8 +93,16 @@ def first_places(ids: tf.Tensor) -> tf.Tensor:
     Args:
         ids: words, int32 `[N, S]`.
     """
-    is_same = tf.equal(ids[:, :, None], ids[:, None])
-    return tf.argmax(tf.cast(is_same, tf.int32), -1, output_type=tf.int32)
+    # Comparing all places with one another would need their square in memory.
+    order = tf.argsort(ids, stable=True)
+    ordered = tf.gather(ids, order, batch_dims=1)
+    is_new = tf.not_equal(ordered[:, 1:], ordered[:, :-1])
+    word = tf.pad(tf.cumsum(tf.cast(is_new, tf.int32), 1), [[0, 0], [1, 0]])
+    rows, places = tf.unstack(tf.shape(ids))
+    word += places * tf.range(rows)[:, None]
+    first = tf.math.unsorted_segment_min(order, word, rows * places)
+    back = tf.argsort(order)
+    return tf.gather(tf.gather(first, word), back, batch_dims=1)
 
 
 def with_copied(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mtl_tf.benchmarks import timing
+from mtl_tf.programs import quiet
 
 
 def peak_mb_of(function: Callable[..., Any], *arguments: Any) -> float:
@@ -31,7 +32,8 @@ def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
 
     threads = tf.config.threading.get_intra_op_parallelism_threads()
     context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
+    # What it gets names modules that import TensorFlow.
+    with context.Pool(1, initializer=quiet.import_silently) as pool:
         return pool.apply(_threaded, (threads, function, arguments))
 
 

@@ -347,6 +347,8 @@ def repeated(
     [(text, count)] = collections.Counter(predictions).most_common(1) or [
         ("", 0)
     ]
-    if 2 * count <= len(predictions) or 2 * right(text) >= count:
+    # One alone repeats nothing.
+    is_most = count > 1 and 2 * count > len(predictions)
+    if not is_most or 2 * right(text) >= count:
         return {}
     return {"repeated": {"text": text, "count": count}}

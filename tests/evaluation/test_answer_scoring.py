@@ -9,6 +9,7 @@ from mtl_tf.evaluation import (
     answer_scoring,
     evaluator,
     scored_examples,
+    scoring,
     significance,
 )
 from mtl_tf.evaluation.answer_scoring import AnswerScoring
@@ -74,6 +75,14 @@ def test_one_answer_to_most_questions_is_told(said, warning):
     found = remarks.warnings(evaluator.evaluate([answered], "test"))
     assert len(found) == bool(warning)
     assert not warning or warning in found[0]
+
+
+def test_one_answer_alone_repeats_nothing():
+    assert scoring.repeated(["no"], lambda text: 0) == {}
+    assert scoring.repeated(["no"] * 2, lambda text: 0)["repeated"] == {
+        "text": "no",
+        "count": 2,
+    }
 
 
 def test_rouge_comes_with_its_three_parts():

@@ -322,6 +322,49 @@ def test_texts_without_words_have_finite_answers():
         assert np.all(np.isfinite(found["score"]))
 
 
+@pytest.mark.parametrize("name", ["s2s", "mqan"])
+def test_a_batch_without_examples_has_no_answers(name):
+    none = tf.zeros([0, 4], tf.int32)
+    found = made(name).answer(none, none, 3, beam=2, n_best=2)
+    assert found["tokens"].shape[:2] == (0, 2)
+    assert found["sources"].shape[0] == 0
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("generative", [4, 6])
+def test_a_wide_beam_finds_the_best_of_all_answers(generative):
+    # With 4, only the special tokens can be generated; 7 and 8 are unknown.
+    config = {**SMALL, "name": "mqan", "init": {"range": 1.5}}
+    model = build_question_model(config, 7, generative, seed=3)
+    contexts = tf.constant([[7, 5, 7, 4], [4, 0, 0, 0], [0, 0, 0, 0]])
+    questions = tf.constant([[8, 7], [0, 0], [5, 8]])
+    found = model.answer(contexts, questions, 2, beam=40, n_best=3)
+    for row in range(3):
+        words = {EOS, OOV, *range(4, generative)}
+        words |= {*contexts.numpy()[row], *questions.numpy()[row]} - {0}
+        answers = [(word, EOS) for word in sorted(words - {EOS})] + [(EOS, 0)]
+        given = tf.constant(answers, tf.int32)
+        count = len(answers)
+        scores = tf.reduce_sum(
+            model.log_likelihoods(
+                tf.repeat(contexts[row : row + 1], count, 0),
+                tf.repeat(questions[row : row + 1], count, 0),
+                given,
+            )[0],
+            -1,
+        ).numpy()
+        order = np.argsort(-scores)[:3]
+        np.testing.assert_allclose(
+            found["score"][row], scores[order], rtol=1e-4
+        )
+        wanted = [[a for a in answers[n] if a > EOS or a == OOV] for n in order]
+        for best, tokens in enumerate(wanted):
+            length = found["length"].numpy()[row, best]
+            assert found["tokens"].numpy()[row, best, :length].tolist() == [
+                *tokens
+            ]
+
+
 @pytest.mark.parametrize(
     "options, message",
     [

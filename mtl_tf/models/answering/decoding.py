@@ -102,7 +102,9 @@ class Answering:
 
     def _blocks(self, x, state):
         """Applies the blocks to `x` `[B K, 1, D]`; returns their state, too."""
-        place, new = state["place"][0, 0], {"place": state["place"] + 1}
+        # The same everywhere; in a batch without examples the first place.
+        place = tf.maximum(tf.reduce_max(state["place"]), 0)
+        new = {"place": state["place"] + 1}
         blocks = self._model.answer_blocks
         if blocks:
             x += tf.cast(self._positions[place], x.dtype)

@@ -152,7 +152,7 @@ def batch_sizes(
         raise ConfigError(
             f"pipeline.tokens_per_batch must hold the longest texts, "
             f"{cells[-1]} tokens with their padding{weighted}, got "
-            f"{tokens_per_batch}"
+            f"{tokens_per_batch}; shorter texts (text.max_length) need less"
         )
     return _in_eights(tokens_per_batch // cells)
 

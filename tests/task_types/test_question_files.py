@@ -192,7 +192,10 @@ def test_questions_that_are_not_read_are_told(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"question": "q", "context": "c"}, "2: no 'answer'"),
+        (
+            {"question": "q", "context": "c", "reply": "a"},
+            "2: no 'answer'; .*columns.answer in the task's entry gives it",
+        ),
         ({**LINE, "question": 3}, "2: question must be a text, found 3"),
         ({**LINE, "answer": None}, "2: answer must be a text, .*found null"),
         ({**LINE, "answer": {}}, "2: answer must be a text, a list"),
@@ -208,6 +211,12 @@ def test_questions_that_are_not_read_are_told(tmp_path):
 def test_wrong_lines(tmp_path, line, message):
     task = task_of(tmp_path, LINE, line)
     with pytest.raises(DataError, match=f"questions.jsonl:{message}"):
+        task.size("train")
+
+
+def test_a_key_that_the_entry_names_is_not_told_to_be_named(tmp_path):
+    task = task_of(tmp_path, LINE, columns={"answer": "reply"})
+    with pytest.raises(DataError, match="1: no 'reply'; known: .*question$"):
         task.size("train")
 
 

@@ -1,7 +1,6 @@
-"""Questions, contexts and answers, from files and from TFDS datasets."""
+"""Questions, contexts and answers from files."""
 
 import contextlib
-import functools
 import itertools
 import json
 import re
@@ -12,11 +11,9 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.columns import column_value, has_column, keys_beside
-from mtl_tf.core.errors import DataError, MissingData
-from mtl_tf.datasets.building import QUESTIONS
+from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.sources import read_file, unpack
 from mtl_tf.datasets.squad_files import is_squad, questions
-from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.reading.file_records import LINE, json_objects, unit_of
 from mtl_tf.tasks.reading.layouts import Layout
 from mtl_tf.tasks.reading.row_files import (
@@ -26,7 +23,7 @@ from mtl_tf.tasks.reading.row_files import (
     records_of,
     rows_of,
 )
-from mtl_tf.tasks.source import SPLITS, Source
+from mtl_tf.tasks.reading.wrong_rows import naming_advice
 from mtl_tf.tasks.sources.streamed_source import (
     LineTallies,
     StreamedSource,
@@ -38,7 +35,8 @@ from mtl_tf.tasks.sources.streamed_source import (
 INPUTS, ANSWER = ("context", "question"), "answer"
 #: What is scored against: all right answers, and what metrics need besides.
 SCORED = ("answers", "scoring")
-_NOTHING = "{}"
+#: "scoring" of an example whose metrics need nothing besides.
+NOTHING = "{}"
 #: The text of a list of strings, as tables that hold lists are written to csv.
 _LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 _QUESTION = "question"
@@ -224,8 +222,11 @@ class QuestionFileSource(StreamedSource):
 
     def _value(self, location: str, record: Mapping[str, Any], key: str) -> Any:
         if not has_column(record, key):
+            # Other names are those that the entry gives already.
+            is_default = key in (*INPUTS, ANSWER)
+            advice = naming_advice(key, key) if is_default else ""
             raise DataError(
-                f"{location}: no {key!r}; {keys_beside(record, key)}"
+                f"{location}: no {key!r}; {keys_beside(record, key)}{advice}"
             )
         return column_value(record, key)
 
@@ -302,7 +303,7 @@ def _unit(path: str, layout: Layout) -> str:
 def _scoring(location: str, value: Any) -> str:
     """What metrics need for an example, from an object or its JSON text."""
     if value is None:
-        return _NOTHING
+        return NOTHING
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
             value = json.loads(value)
@@ -311,89 +312,6 @@ def _scoring(location: str, value: Any) -> str:
             f"{location}: scoring must be an object, found {_short(value)}"
         )
     return json.dumps(value, sort_keys=True)
-
-
-class QuestionDatasetSource(Source):
-    """A TFDS dataset of questions, prepared on first use.
-
-    Args:
-        name: the dataset's name, with its config: "squad", "iwslt2016/en-de".
-        data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
-        columns: the features of `context`, `question` and `answer`, and in this
-            project's corpora also `answers` and `scoring`. Without these two,
-            the answer is the only right one.
-    """
-
-    labels = ()
-
-    def __init__(
-        self,
-        name: str,
-        data_dir: str,
-        manual_dir: str,
-        columns: Mapping[str, str],
-    ):
-        super().__init__()
-        self._is_prepared_corpus = name.partition("/")[0] in QUESTIONS
-        self._name = name
-        lists = {"answers": "a list of texts"}
-        requests = [
-            FeatureRequest(
-                role,
-                column,
-                (tf.string,),
-                int(role in lists),
-                lists.get(role, "a text"),
-            )
-            for role, column in columns.items()
-        ]
-        self._columns = dict(columns)
-        self._dataset = PreparedDataset(
-            name, data_dir, manual_dir, requests, self.warnings
-        )
-
-    @property
-    def split_names(self) -> tuple[str, ...]:
-        """The dataset's splits, without slices of them."""
-        return self._dataset.split_names
-
-    def size(self, split: str) -> int:
-        """Returns the number of examples of a split or a slice of one.
-
-        Raises:
-            MissingData: the release has the split, but this copy of it does
-                not.
-        """
-        if (
-            self._is_prepared_corpus
-            and split in SPLITS
-            and split not in self.split_names
-        ):
-            first = self.split_names[0]
-            raise MissingData(
-                f"{self._name} has no {split} split: of its files only those "
-                f"of {', '.join(self.split_names)} are there. An entry with "
-                "`splits` can divide these, such as "
-                f"'{first}[:80%]' and '{first}[80%:]'"
-            )
-        return self._dataset.size(split)
-
-    def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns the examples of a split or of a slice of one, in order."""
-        self.size(split)
-        return self._dataset.examples(split).map(
-            functools.partial(_named, self._columns)
-        )
-
-
-@tf.autograph.experimental.do_not_convert
-def _named(
-    columns: Mapping[str, str], example: Mapping[str, Any]
-) -> dict[str, Any]:
-    renamed = {key: example[column] for key, column in columns.items()}
-    renamed.setdefault("answers", renamed[ANSWER][None])
-    renamed.setdefault("scoring", tf.constant(_NOTHING))
-    return renamed
 
 
 def _short(value: Any) -> str:

@@ -12,11 +12,11 @@ from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.reading.layouts import FIELDS, columns_of, layouts_of
 from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.sources.question_dataset import QuestionDatasetSource
 from mtl_tf.tasks.sources.question_source import (
     ANSWER,
     INPUTS,
     SCORED,
-    QuestionDatasetSource,
     QuestionFileSource,
 )
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType

@@ -177,6 +177,15 @@ def test_wrong_options_are_told_before_anything_is_read(
         systems.of_type(NAME).check(config)
 
 
+@pytest.mark.parametrize("part", ["answer", "question", "context"])
+def test_what_examples_lack_is_told(tmp_path, part):
+    task = task_of(tmp_path, LINE, {**LINE, part: " "})
+    assert task.size("train") == 2
+    (note,) = {*task.source.warnings}
+    article = "an" if part == "answer" else "a"
+    assert note.endswith(f": 1 line without {article} {part} (first: line 2)")
+
+
 def test_questions_that_are_not_read_are_told(tmp_path):
     asked = "is it?"
     task = task_of(tmp_path, LINE, {**LINE, "question": asked}, question=asked)

@@ -88,7 +88,7 @@ class QuestionFileSource(StreamedSource):
     def _check(self, split: str, path: str) -> int:
         lines = LineTallies()
         unread = _unread(path, self._layouts[split], self._question)
-        unanswered, unasked, listed = Tally(), Tally(), Tally()
+        unanswered, unasked, bare, listed = (Tally() for _ in range(4))
         count = 0
         for example in self._read(split, path, lines.odd):
             count += 1
@@ -96,6 +96,8 @@ class QuestionFileSource(StreamedSource):
                 unanswered.add(example.line)
             if not example.question.strip():
                 unasked.add(example.line)
+            if not example.context.strip():
+                bare.add(example.line)
             if _LIST.fullmatch(example.answers[0]):
                 listed.add(example.line)
             if example.asks_otherwise:
@@ -106,6 +108,7 @@ class QuestionFileSource(StreamedSource):
             *lines.oddities(),
             (unanswered, "without an answer"),
             (unasked, "without a question"),
+            (bare, "without a context"),
             (
                 listed,
                 "whose answer is the text of a list, brackets and quotes "

@@ -151,6 +151,15 @@ def test_steps_and_decoding_are_timed_beside_keras(monkeypatch):
     assert (peak["value"], peak["rule"]) == (100.0, "at most")
 
 
+@pytest.mark.extended
+def test_a_process_of_its_own_says_nothing_of_tensorflow(capfd, monkeypatch):
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
+    # Of a module that imports TensorFlow.
+    found = memory.result_of(mqan.tokens_of_a_batch, SMALL)
+    assert found == mqan.tokens_of_a_batch(SMALL)
+    assert "log messages" not in capfd.readouterr().err
+
+
 @pytest.mark.slow
 def test_memory_is_that_of_a_process_of_its_own():
     held = np.ones(40_000_000)

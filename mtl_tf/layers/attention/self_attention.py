@@ -192,13 +192,10 @@ class SelfAttention(StackedLayer):
             `[D, h D]` and `[h D, D]`.
         """
         maps = self._maps(self.kernel.shape[0])
-        queries = tf.einsum("ahd,bhd->ahb", maps["q"], maps["k"])
-        outputs = tf.einsum("ehd,hdu->heu", maps["v"], maps["o"])
         size = self.heads * self.kernel.shape[0]
-        return (
-            tf.reshape(queries * self.head_units**-0.5, [-1, size]),
-            tf.reshape(outputs, [size, -1]),
-        )
+        queries = _query_key_map(maps) * self.head_units**-0.5
+        outputs = _value_output_map(maps)
+        return tf.reshape(queries, [-1, size]), tf.reshape(outputs, [size, -1])
 
     def look(self, x, mask, query, folded):
         """What one position reads of each text.
@@ -282,8 +279,7 @@ def _queries_at_keys(queried, maps, few: bool):
     if few:
         q = tf.einsum("nqe,ehd->nqhd", queried, maps["q"])
         return tf.einsum("nqhd,ehd->nqhe", q, maps["k"])
-    folded = tf.einsum("ahd,bhd->ahb", maps["q"], maps["k"])
-    return tf.einsum("nqa,ahb->nqhb", queried, folded)
+    return tf.einsum("nqa,ahb->nqhb", queried, _query_key_map(maps))
 
 
 def _outputs_of(heads, maps, few: bool):
@@ -291,8 +287,17 @@ def _outputs_of(heads, maps, few: bool):
     if few:
         y = tf.einsum("nqhe,ehd->nqhd", heads, maps["v"])
         return tf.einsum("nqhd,hdu->nqu", y, maps["o"])
-    folded = tf.einsum("ehd,hdu->heu", maps["v"], maps["o"])
-    return tf.einsum("nqhe,heu->nqu", heads, folded)
+    return tf.einsum("nqhe,heu->nqu", heads, _value_output_map(maps))
+
+
+def _query_key_map(maps) -> tf.Tensor:
+    """`W^Q W^K^T` of each head, `[D, h, D]`."""
+    return tf.einsum("ahd,bhd->ahb", maps["q"], maps["k"])
+
+
+def _value_output_map(maps) -> tf.Tensor:
+    """`W^V W^O` of each head, `[h, D, D]`."""
+    return tf.einsum("ehd,hdu->heu", maps["v"], maps["o"])
 
 
 def _later(queries: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:

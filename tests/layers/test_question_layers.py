@@ -158,6 +158,9 @@ def test_a_causal_place_reads_nothing_behind_it():
     after, _ = layer(changed, mask)
     np.testing.assert_allclose(after[:, :3], before[:, :3], atol=1e-6)
     assert np.all(np.any(after[:, 3:] != before[:, 3:], -1))
+    # Queries are the last places.
+    last, _ = layer(CONTEXT, mask, CONTEXT[:, 3:])
+    np.testing.assert_allclose(last, before[:, 3:], atol=1e-6)
 
 
 def randomize_built(layer):

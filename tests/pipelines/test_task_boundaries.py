@@ -131,6 +131,7 @@ def test_any_step_can_be_the_first(static_shapes):
             "token_weights",
         ),
         ({"mixing_config": {"name": "joint"}, "tokens": 0}, "joint"),
+        ({"tokens": 100}, "the longest texts of long, 124 tokens"),
     ],
 )
 def test_wrong_options(options, message):

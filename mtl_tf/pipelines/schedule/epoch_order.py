@@ -118,6 +118,7 @@ def batch_sizes(
     batch_size: int,
     tokens_per_batch: int = 0,
     weights: Sequence[int] = (1,),
+    task: str = "",
 ) -> np.ndarray:
     """B of each bucket.
 
@@ -127,6 +128,7 @@ def batch_sizes(
         tokens_per_batch: the budget, the most cells of a batch; 0 for none.
         weights: the weight of each time axis's cells in the budget, or one
             number for all; see `axis_weights`.
+        task: whose buckets these are, for messages; "" for all tasks'.
 
     Returns:
         int32 [buckets], not increasing. With a budget, values from 8 on are
@@ -149,8 +151,9 @@ def batch_sizes(
     )
     if tokens_per_batch < cells[-1]:
         weighted = " and weights" if len(set(weights) | {1}) > 1 else ""
+        whose = f" of {task}" if task else ""
         raise ConfigError(
-            f"pipeline.tokens_per_batch must hold the longest texts, "
+            f"pipeline.tokens_per_batch must hold the longest texts{whose}, "
             f"{cells[-1]} tokens with their padding{weighted}, got "
             f"{tokens_per_batch}; shorter texts (text.max_length) need less"
         )

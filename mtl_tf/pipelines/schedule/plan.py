@@ -115,7 +115,8 @@ class BatchPlan:
         self._orders = []
         for name, split in zip(names, self.splits):
             lengths = of_task(boundaries, name)
-            sizes = parts * batch_sizes(lengths, batch_size, *budget)
+            task = name if per_task else ""
+            sizes = parts * batch_sizes(lengths, batch_size, *budget, task)
             shared = _shared_out(sizes, replicas, tokens_per_batch)
             self.is_rounded |= not np.array_equal(sizes, shared)
             _check_split(name, split, lengths)

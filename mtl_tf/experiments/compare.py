@@ -239,7 +239,9 @@ def _named(task: Any) -> list[Any]:
         if isinstance(value, list):
             return [name(item) for item in value]
         is_class = isinstance(value, int) and not isinstance(value, bool)
-        return names[value] if is_class and value < len(names) else value
+        return (
+            names[value] if is_class and value in range(len(names)) else value
+        )
 
     return [name(value) for value in task.labels]
 

@@ -374,10 +374,8 @@ def test_make_directory_makes_parents_and_may_be_repeated(tmp_path):
 
 
 def test_make_directory_refuses_a_name_that_is_not_utf_8(tmp_path):
-    """TensorFlow cannot open it, with a traceback."""
     with pytest.raises(RunError, match=r"'.*x\\udcff': its name is not valid"):
         files.make_directory(f"{tmp_path}/x\udcff")
-    assert not os.listdir(tmp_path)
 
 
 def test_make_directory_names_the_file_that_is_in_the_way(tmp_path):

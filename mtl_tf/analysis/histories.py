@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mtl_tf.evaluation.tables.spread import spread
-from mtl_tf.runs.directory import run_weights
+from mtl_tf.runs.directory import file_shapes, run_weights
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.directory.run_folders import run_folders
 from mtl_tf.runs.stages import stage_plan
@@ -74,8 +74,11 @@ def _stages(run: RunDirectory) -> Iterator[History]:
     metrics = {task["name"]: task["metrics"][0] for task in tasks}
     entries = list(run.metrics())
     for stage in stage_plan.plan(config, list(metrics)):
-        of_stage = [entry for entry in entries if entry["stage"] == stage.name]
+        of_stage = [
+            entry for entry in entries if entry.get("stage") == stage.name
+        ]
         if of_stage:
+            file_shapes.check(run.file("metrics.jsonl"), of_stage)
             best = os.path.join(stage.folder, "best", "best.json")
             steps = [run.read(best)["step"]]
             if stage.per_task:

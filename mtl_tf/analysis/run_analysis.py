@@ -16,6 +16,7 @@ from mtl_tf.evaluation import probabilities, scored_examples, task_types
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept_predictions
+from mtl_tf.runs.directory import run_results
 from mtl_tf.runs.directory.run_directory import RunDirectory, flatten
 from mtl_tf.runs.directory.run_folders import run_folders, runs_of
 from mtl_tf.runs.loaded import loading
@@ -135,7 +136,7 @@ def analyse(
         seeds,
         split,
         results,
-        first["run"],
+        run_results.facts_of(first, os.path.join(paths[0], "results.json")),
         stages,
         tasks,
         missing,

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mtl_tf.core import strict_json
+from mtl_tf.core import strict_json, surrogates
 from mtl_tf.core.errors import InUse, RunError
 
 #: The lock file of a directory.
@@ -25,8 +25,14 @@ def make_directory(path: str) -> str:
     """Creates `path` with its parents and returns it.
 
     Raises:
-        RunError: it cannot be created or is not writable.
+        RunError: it cannot be created or is not writable, or its name is not
+            UTF-8, which TensorFlow's files need.
     """
+    if surrogates.first_half(path):
+        raise RunError(
+            f"cannot write into the directory {ascii(path)}: its name is not "
+            "valid UTF-8, choose another"
+        )
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:

@@ -6,13 +6,13 @@ compared example by example without their models.
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from absl import logging
 
-from mtl_tf.core import files
+from mtl_tf.core import files, own_functions
 from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation.scoring import TaskPredictions
 
@@ -175,26 +175,95 @@ def _task(path: str) -> TaskPredictions:
             f"{path} must hold an object with {', '.join(_FIELDS)}: score the "
             "run again"
         )
-    lists = [value[name] for name in ("labels", "predictions", "metrics")]
-    if not all(isinstance(values, list) for values in lists) or (
-        len(lists[0]) != len(lists[1]) or not lists[2]
-    ):
-        raise RunError(
-            f"{path} must hold lists of labels, as many predictions, and a "
-            "metric: score the run again"
-        )
-    for name in ("scores", "units"):
-        of_each = value.get(name)
-        if of_each is not None and (
-            not isinstance(of_each, list) or len(of_each) != len(lists[0])
-        ):
-            raise RunError(
-                f"{path} must hold {name} of all {len(lists[0])} examples, or "
-                "null: score the run again"
-            )
+    for problem in _problems(value, os.path.basename(path)):
+        raise RunError(f"{path} must hold {problem}: score the run again")
     fields = {name: value[name] for name in _FIELDS}
     fields |= {name: value[name] for name in _OPTIONAL if name in value}
     return TaskPredictions(**fields)
+
+
+def _problems(value: Mapping[str, Any], file: str) -> Iterator[str]:
+    """What a file would have to hold, for all that is wrong in it."""
+    if f"{value['name']}.json" != file:
+        yield f"the task of its name, not {value['name']!r:.60}"
+    for name, kind in {"type": str, "settings": dict}.items():
+        if not isinstance(value[name], kind):
+            yield f"another {name} than {value[name]!r:.60}"
+    for name in ("class_names", "metrics"):
+        if not _all(str, value[name]):
+            yield f"a list of names as {name}, not {value[name]!r:.60}"
+            return
+    lists = [value[name] for name in ("labels", "predictions")]
+    if not all(isinstance(values, list) for values in lists) or (
+        len(lists[0]) != len(lists[1]) or not value["metrics"]
+    ):
+        yield "lists of labels, as many predictions, and a metric"
+        return
+    yield from _misfits(value)
+    classes = value["class_names"]
+    for name, kind in _OF_EACH.items():
+        rows = value.get(name)
+        if rows is None:
+            continue
+        if not isinstance(rows, list) or len(rows) != len(lists[0]):
+            yield f"{name} of all {len(lists[0])} examples, or null"
+        elif not all(kind(row) for row in rows):
+            yield f"other {name}, or null"
+        elif name == "scores" and {len(row) for row in rows} - {len(classes)}:
+            yield f"{name} of all {len(classes)} class_names"
+
+
+def _misfits(value: Mapping[str, Any]) -> Iterator[str]:
+    """What labels and predictions would have to be; own types may be any."""
+    if own_functions.is_own(str(value["type"])):
+        return
+    classes = range(len(value["class_names"]))
+    lists = [value[name] for name in ("labels", "predictions")]
+    for name, items in zip(("labels", "predictions"), lists):
+        rows = [items, *(item for item in items if isinstance(item, list))]
+        flat = [item for item in items if _is_number(item)]
+        if None in items or not all(map(_numbers_or_none, rows)):
+            yield f"{name} of one kind"
+        elif classes and any(number not in classes for number in flat):
+            yield f"{name} that are numbers of its class_names"
+    rows = [item for items in lists for item in items if _has_numbers(item)]
+    if rows and not all(_all(list, items) for items in lists):
+        yield "a prediction for each label of an example"
+        return
+    # With scores, each says of every class whether it is one of the example's.
+    is_marked = rows and value["scores"] is not None
+    widths = {len(row) for items in lists for row in items if is_marked}
+    if widths - {len(classes)}:
+        yield "labels and predictions of all class_names"
+
+
+def _numbers_or_none(items: list[Any]) -> bool:
+    return sum(map(_is_number, items)) in (0, len(items))
+
+
+def _has_numbers(item: Any) -> bool:
+    return isinstance(item, list) and any(map(_is_number, item))
+
+
+def _all(kind: type | tuple[type, ...], values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(v, kind) for v in values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
+def _are_numbers(row: Any) -> bool:
+    return _all((int, float), row)
+
+
+# What each example has, in fields that may be null or missing.
+_OF_EACH: dict[str, Callable[[Any], bool]] = {
+    "scores": _are_numbers,
+    "confidences": _are_numbers,
+    "clean": lambda row: isinstance(row, int),
+    "units": lambda row: isinstance(row, int),
+}
 
 
 def _rounded(rows: list[list[float]]) -> list[list[float]]:

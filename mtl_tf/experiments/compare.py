@@ -53,6 +53,41 @@ def compare(
     found = [systems_of(first), systems_of(second)]
     if os.path.realpath(first) == os.path.realpath(second):
         logging.warning("%s is compared with itself.", first)
+    differences, mean = _differences(found, split, tasks, draws, metric)
+    return {
+        "runs": [[run for system in side for run in system] for side in found],
+        "split": split,
+        "draws": draws,
+        "tasks": {
+            name: vars(difference) for name, difference in differences.items()
+        },
+        "mean": vars(mean),
+    }
+
+
+def test_error(
+    path: str, split: str = "test", draws: int = 2000, metric: str = ""
+) -> float:
+    """The standard error of a system's mean, from the choice of examples.
+
+    Args:
+        path, split, draws, metric: see `compare`.
+
+    Raises:
+        RunError, ConfigError: as for `compare`.
+    """
+    found = [systems_of(path)] * 2
+    return _differences(found, split, (), draws, metric)[1].standard_errors[1]
+
+
+def _differences(
+    found: Sequence[Sequence[Sequence[str]]],
+    split: str,
+    tasks: Sequence[str],
+    draws: int,
+    metric: str,
+) -> tuple[dict[str, Difference], Difference]:
+    """What `significance.compare` finds for two systems' runs."""
     if split != "test" and any(len(s) > 1 for side in found for s in side):
         raise ConfigError(
             f"the folds of a cross-validation divide the examples of the split "
@@ -68,18 +103,9 @@ def compare(
         for side in sides
     ]
     _check_same(systems, paths)
-    differences, mean = significance.compare(
+    return significance.compare(
         *systems, draws=draws, progress=_progress(draws)
     )
-    return {
-        "runs": [[run for system in side for run in system] for side in found],
-        "split": split,
-        "draws": draws,
-        "tasks": {
-            name: vars(difference) for name, difference in differences.items()
-        },
-        "mean": vars(mean),
-    }
 
 
 def _of_folds(runs: Sequence[str], split: str) -> System:
@@ -213,7 +239,9 @@ def _named(task: Any) -> list[Any]:
         if isinstance(value, list):
             return [name(item) for item in value]
         is_class = isinstance(value, int) and not isinstance(value, bool)
-        return names[value] if is_class and value < len(names) else value
+        return (
+            names[value] if is_class and value in range(len(names)) else value
+        )
 
     return [name(value) for value in task.labels]
 

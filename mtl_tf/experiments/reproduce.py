@@ -38,6 +38,9 @@ from mtl_tf.runs import training_run
 from mtl_tf.runs.directory import kinds, own_files
 from mtl_tf.runs.directory.run_directory import RunDirectory
 
+# Of the bootstrap that compares rows.
+_DRAWS = 1000
+
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
@@ -236,8 +239,14 @@ def _spelt(setting: Mapping[str, Any]) -> str:
 def _comparisons(
     table: PublishedTable, model_dir: str
 ) -> dict[str, dict[str, Any]]:
-    """Compares rows with the row above them, by name, where possible."""
+    """Compares rows with the row above them, by name, where possible.
+
+    Returns:
+        By the name of each finished row, `test_error` of its mean and, where
+        there is a row above, its title `above` and what `compare` found.
+    """
     compared: dict[str, dict[str, Any]] = {}
+    metric = table_report.headline(table)
     above = None
     for row in table.rows:
         folder = os.path.join(model_dir, row.name)
@@ -247,19 +256,16 @@ def _comparisons(
         if not finished:
             continue
         split = files.read_json(finished[0]).get("split", "test")
-        if above is not None:
-            try:
-                result = compare.compare(
-                    above[1],
-                    folder,
-                    split,
-                    draws=1000,
-                    metric=table_report.headline(table),
+        try:
+            spread = compare.test_error(folder, split, _DRAWS, metric)
+            compared[row.name] = {"test_error": spread}
+            if above is not None:
+                found = compare.compare(
+                    above[1], folder, split, draws=_DRAWS, metric=metric
                 )
-            except MtlError as error:
-                logging.info("%s is not compared: %s", row.name, error)
-            else:
-                compared[row.name] = {"above": above[0].title, **result}
+                compared[row.name] |= {"above": above[0].title, **found}
+        except MtlError as error:
+            logging.info("%s is not compared: %s", row.name, error)
         above = row, folder
     return compared
 

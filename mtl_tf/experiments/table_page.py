@@ -145,25 +145,12 @@ def _sum(scores: list[float | None]) -> float | None:
 
 def _compared(report: dict[str, Any]) -> Iterator[str]:
     """Each row compared with the one above it."""
-    rows = []
     show = _Numbers(max(report["decimals"], 1))
-    for row in report["rows"]:
-        comparison = row.get("compared")
-        if not comparison:
-            continue
-        mean = comparison["mean"]
-        low, high = mean["interval"]
-        rows.append(
-            [
-                row["title"],
-                comparison["above"],
-                show.number(mean["standard_errors"][1]),
-                show.difference(mean["gain"]),
-                f"{show.difference(low)} to {show.difference(high)}",
-                f"{mean['p_value']:.3f}",
-                "yes" if mean["p_value"] < 0.05 else "no",
-            ]
-        )
+    rows = [
+        [row["title"], *_comparison(row["compared"], show)]
+        for row in report["rows"]
+        if row.get("compared")
+    ]
     if not rows:
         return
     yield "## Each row beside the one above it"
@@ -184,6 +171,23 @@ def _compared(report: dict[str, Any]) -> Iterator[str]:
         ],
         rows,
     )
+
+
+def _comparison(found: dict[str, Any], show: "_Numbers") -> list[str]:
+    """A row's cells; older tables have the error in the comparison alone."""
+    if "mean" not in found:
+        return ["-", show.number(found["test_error"]), *["-"] * 4]
+    mean = found["mean"]
+    error = found.get("test_error", mean["standard_errors"][1])
+    low, high = mean["interval"]
+    return [
+        found["above"],
+        show.number(error),
+        show.difference(mean["gain"]),
+        f"{show.difference(low)} to {show.difference(high)}",
+        f"{mean['p_value']:.3f}",
+        "yes" if mean["p_value"] < 0.05 else "no",
+    ]
 
 
 def _updates(ours: dict) -> str:

@@ -282,10 +282,10 @@ class _Turns:
         }
         turns = {
             name: {
-                "source": self._finished("sources", name)["run"],
-                "target": target["run"],
+                "source": self._facts("sources", name),
+                "target": self._facts(self._targets, name),
             }
-            for name, target in finished.items()
+            for name in finished
         }
         pairs = turns.values()
         # What a new task costs, if its source has to be trained for it.
@@ -313,6 +313,10 @@ class _Turns:
         training_run.train(
             config, folder, *self.directories, self.strategy, self.clean
         )
+
+    def _facts(self, kind: str, name: str) -> dict[str, Any]:
+        path = os.path.join(self.run.path, kind, name, "results.json")
+        return run_results.facts_of(self._finished(kind, name), path)
 
     def _finished(self, kind: str, name: str) -> dict[str, Any]:
         return self.run.read(os.path.join(kind, name, "results.json"))

@@ -65,7 +65,6 @@ class Dropout(keras.layers.Layer):
 
     Input shape: any.
     Output shape: the same.
-    Output shape: the same.
     Masking: none.
 
     Example:

@@ -18,9 +18,12 @@ _TENSORFLOW = (
     "Disk quota exceeded",
     "File too large",
     "Permission denied",
+    "Operation not permitted",  # for example by an immutable folder
     "Read-only file system",
     "Input/output error",
     "File name too long",
+    "Not a directory",
+    "No such file or directory",
     "Too many open files",
 )
 # TensorFlow's messages begin with a graph node, if any, and the file.

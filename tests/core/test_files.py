@@ -373,6 +373,11 @@ def test_make_directory_makes_parents_and_may_be_repeated(tmp_path):
     assert os.path.isdir(path)
 
 
+def test_make_directory_refuses_a_name_that_is_not_utf_8(tmp_path):
+    with pytest.raises(RunError, match=r"'.*x\\udcff': its name is not valid"):
+        files.make_directory(f"{tmp_path}/x\udcff")
+
+
 def test_make_directory_names_the_file_that_is_in_the_way(tmp_path):
     path = tmp_path / "file"
     path.write_text("x")

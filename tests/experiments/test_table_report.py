@@ -127,14 +127,12 @@ def test_rows_are_compared_with_those_above_them(report):
             "updates": {"mean": 1234.5 + number},
             "precision": ["float32"],
         }
-    mean = {
-        "gain": 2.04,
-        "interval": [0.5, 3.5],
-        "p_value": 0.012,
-        "standard_errors": [0.3, 0.4],
-    }
+    mean = {"gain": 2.04, "interval": [0.5, 3.5], "p_value": 0.012}
+    mean["standard_errors"] = [0.3, 0.4]
+    report["rows"][0]["compared"] = {"test_error": 0.32}
     report["rows"][1]["compared"] = {"above": "LSTM", "mean": mean}
     text = " ".join(markdown(report).split())
+    assert "| LSTM | - | 0.3 | - | - | - | - |" in text
     title = report["rows"][1]["title"]
     expected = f"| {title} | LSTM | 0.4 | +2.0 | +0.5 to +3.5 | 0.012 | yes |"
     assert expected in text

@@ -241,6 +241,13 @@ def test_mistakes_of_the_user(tmp_path, monkeypatch):
         run(f"--model_dir={path}", f"--output={output}")
     with pytest.raises(ConfigError, match="examples"):
         run(f"--model_dir={path}", "--examples=-1")
+    damaged = tmp_path / "run" / "results.json"
+    results = json.loads(damaged.read_text())
+    del results["run"]
+    damaged.write_text(json.dumps(results))
+    monkeypatch.setattr(loading, "load", Loaded)
+    with pytest.raises(RunError, match="results.json is damaged: run is miss"):
+        run(f"--model_dir={path}", f"--output={output}")
     # Nothing is half written.
     kept = {"run", "open", "other", "folder.html"}
     assert {one.name for one in tmp_path.iterdir()} == kept

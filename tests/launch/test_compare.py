@@ -131,7 +131,12 @@ def test_several_labels_in_another_order(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)["tasks"]["a"]
     assert found["gain"] == 0 and 50 < found["scores"][0] < 90
     other = TaskPredictions(
-        "a", 1 - rows, said, "xyz", type="multi_label", metrics=("micro_f1",)
+        "a",
+        1 - rows,
+        said,
+        ("x", "y", "z"),
+        type="multi_label",
+        metrics=("micro_f1",),
     )
     scored_examples.write(str(paths[1]), "test", [other])
     with pytest.raises(RunError, match="on other examples of the task a"):
@@ -263,3 +268,33 @@ def test_mistakes(tmp_path):
     shutil.rmtree(one / "scored")
     with pytest.raises(RunError, match="launch.evaluate --keep"):
         run([one, other])
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("name", None, "the task of its name, not None"),
+        ("name", "b", "the task of its name, not 'b'"),
+        ("type", 3, "another type than 3"),
+        ("settings", [], r"another settings than \[\]"),
+        ("class_names", -3, "a list of names as class_names, not -3"),
+        ("class_names", ["n"], "labels that are numbers of its class_names"),
+        ("metrics", [None], "a list of names as metrics"),
+        ("predictions", [None] * 8, "predictions of one kind"),
+        ("predictions", [0] * 7 + ["z"], "predictions of one kind"),
+        ("predictions", [[1, 0]] * 8, "a prediction for each label"),
+        ("predictions", [2] * 8, "predictions that are numbers of its class"),
+        ("predictions", [0] * 7, "lists of labels, as many predictions"),
+        ("clean", "z", "clean of all 8 examples"),
+        ("clean", ["z"] * 8, "other clean, or null"),
+        ("units", 3, "units of all 8 examples"),
+        ("scores", [[0.5]] * 8, "scores of all 2 class_names"),
+        ("scores", [[None, 1]] * 8, "other scores, or null"),
+    ],
+)
+def test_damaged_predictions_are_told(tmp_path, field, value, message):
+    one = make_run(tmp_path / "one", 0.6, size=8)
+    file = one / "scored" / "test" / "a.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {field: value}))
+    with pytest.raises(RunError, match=rf"a\.json must hold {message}"):
+        run([one, make_run(tmp_path / "two", 0.6, size=8)])

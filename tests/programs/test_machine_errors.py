@@ -93,6 +93,15 @@ def test_one_line_and_status_1(error, message, capfd):
             "/full/events; Read-only file system",
             "Read-only file system: /full/events (TensorFlow: /full/events; ",
         ),
+        (
+            "{{function_node __wrapped__SaveV2_}} /run/ckpt-8_temp; Operation "
+            "not permitted [Op:SaveV2]",
+            "Operation not permitted: /run/ckpt-8_temp (TensorFlow: {{",
+        ),
+        (
+            "/run/ckpt-8_temp; No such file or directory",
+            "No such file or directory: /run/ckpt-8_temp (TensorFlow: /run/",
+        ),
     ],
 )
 def test_a_full_disk_is_told_with_the_file_first(

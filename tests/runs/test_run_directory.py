@@ -260,6 +260,16 @@ def test_metrics_after_the_last_checkpoint_are_cut(run):
     ]
 
 
+@pytest.mark.parametrize("line", ['"x"', "null", "[]", '{"stage": "joint"}'])
+def test_lines_that_hold_no_metrics_are_dropped(run, caplog, line):
+    with open(run.file("metrics.jsonl"), "w") as file:
+        file.write(f"{line}\n")
+    run.append_metrics({"stage": "joint", "step": 1})
+    run.cut_metrics("joint", 1)
+    assert list(run.metrics()) == [{"stage": "joint", "step": 1}]
+    assert "Dropping half a line" in caplog.text
+
+
 def test_a_loss_that_is_no_number_is_noted_as_null(run):
     run.append_metrics({"stage": "joint", "step": 1, "loss": float("nan")})
     run.cut_metrics("joint", 1)

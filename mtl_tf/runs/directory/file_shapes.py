@@ -1,5 +1,6 @@
 """The required contents of the JSON files in a run directory."""
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +19,14 @@ _CONFIG = {
 }
 _SCORES = {"tasks": {"*": {"primary": str}}, "mean": dict, "split?": str}
 
+# Of a line of metrics.jsonl, and what learning curves need of one.
+_ENTRY = {"step": int}
+_EVALUATION = {
+    "epoch": _NUMBER,
+    "train_loss": dict,
+    "validation": {"tasks": {"*": dict}, "mean": object},
+}
+
 # File name to its shape: a type, several types, {field: shape}, {"field?":
 # shape} for optional fields, {"*": shape of every value}, or [shape of every
 # item].
@@ -29,6 +38,7 @@ _SHAPES: dict[str, Any] = {
     "failure.json": {"error": str},
     "fitted.json": {"*": dict},
     "labels.json": {"tasks": [_TASK]},
+    "metrics.jsonl": [_EVALUATION],
     "results.json": {**_SCORES, "run?": dict, "other_splits?": {"*": _SCORES}},
     "setting.json": {"overrides": list, "vectors": str},
     "sweep_config.json": dict,
@@ -52,6 +62,15 @@ def check(path: str, value: Any) -> None:
             f"{path} is damaged: {wrong}. Restore it from a copy, or begin "
             "the run anew in another --model_dir"
         )
+
+
+def entry_of(line: str) -> dict[str, Any] | None:
+    """The entry in a line of `metrics.jsonl`; None if it holds none."""
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return None if _wrong(_ENTRY, entry, "") else entry
 
 
 def _wrong(shape: Any, value: Any, place: str) -> str:

@@ -331,9 +331,10 @@ class RunDirectory:
             return
         with open(self.file("metrics.jsonl"), encoding="utf-8") as file:
             for line in file:
-                try:
-                    yield json.loads(line)
-                except ValueError:
+                entry = file_shapes.entry_of(line)
+                if entry is not None:
+                    yield entry
+                else:
                     logging.warning("Dropping half a line of metrics.jsonl.")
 
     def append_metrics(self, entry: Mapping[str, Any]) -> None:

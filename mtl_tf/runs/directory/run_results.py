@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation import environment, evaluator
 
 
@@ -66,3 +67,21 @@ def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:
         "versions": environment.versions(),
         **({"main_tasks": list(main)} if main else {}),
     }
+
+
+def facts_of(results: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """The facts about a run (`run_facts`) in its results.
+
+    Args:
+        results: those of a finished run.
+        path: their file.
+
+    Raises:
+        RunError: they have none.
+    """
+    if "run" not in results:
+        raise RunError(
+            f"{path} is damaged: run is missing. Restore it from a copy, or "
+            "begin the run anew in another --model_dir"
+        )
+    return results["run"]

@@ -1,19 +1,151 @@
 """Adapts any Keras optimizer so that it keeps tasks apart."""
 
+import functools
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
 import keras
 import tensorflow as tf
 
-from mtl_tf.training.optimizers.exact_sparse import ExactSparseMixin
+from mtl_tf.training.optimizers.exact_sparse import (
+    ExactSparseMixin,
+    VariableOptions,
+)
 
 
-class _RowsPutBack(ExactSparseMixin):
-    """Updates all rows, then restores those that the step does not concern.
+class _Direct(keras.optimizers.Optimizer):
+    """Updates without summing over replicas: that has been done."""
 
-    This works with any optimizer but takes as long as the dense update. State
-    that an optimizer keeps for all variables together, such as the step count
-    for bias correction, still advances for all rows. So do slots whose shape
-    differs from their variable, such as those of `keras.optimizers.Adafactor`.
+    def _backend_update_step(self, grads, trainable_variables, learning_rate):
+        for gradient, variable in zip(grads, trainable_variables, strict=True):
+            self.update_step(gradient, variable, learning_rate)
+
+
+class _OptimizersOfParts:
+    """An optimizer for each part of a variable.
+
+    The parts take turns on one optimizer of the given class. What it knows of a
+    part, its count of steps and its slots of any shape, is put into its
+    variables before an update and kept for each part afterwards.
+
+    Args:
+        optimizer: the optimizer of all variables, which holds what is kept.
+        variable: the variable, whose rows are divided into equal parts.
+        parts: number of parts.
+        make: makes an optimizer of the given class with the same options.
     """
+
+    def __init__(
+        self,
+        optimizer: keras.optimizers.Optimizer,
+        variable: keras.Variable,
+        parts: int,
+        make: Callable[[], keras.optimizers.Optimizer],
+    ):
+        rows, *rest = variable.shape
+        self.parts, self._size = parts, rows // parts
+        self._part = keras.Variable(
+            tf.zeros([self._size, *rest]), dtype=variable.dtype, name="part"
+        )
+        self._optimizer = make()
+        self._optimizer.build([self._part])
+        rate = getattr(self._optimizer, "_learning_rate", None)
+        self._state = [v for v in self._optimizer.variables if v is not rate]
+        self._kept = [
+            optimizer.add_variable(
+                [parts, *state.shape],
+                initializer=functools.partial(_repeated, state),
+                dtype=state.dtype,
+                name=f"part_{state.name}",
+            )
+            for state in self._state
+        ]
+
+    def update(
+        self,
+        gradient: tf.Tensor,
+        variable: tf.Variable,
+        learning_rate: tf.Tensor,
+        parts: tf.Tensor,
+        decay: float,
+    ) -> None:
+        """Updates some parts.
+
+        Args:
+            gradient: of the whole variable.
+            variable: the variable, or its copy on one replica.
+            learning_rate: a scalar.
+            parts: the numbers of the parts `[n]`, each once.
+            decay: factor of the decoupled weight decay.
+        """
+        part, optimizer = self._part.value, self._optimizer
+        gradients = tf.reshape(gradient, [self.parts, *self._part.shape])
+        pairs = [(s.value, k.value) for s, k in zip(self._state, self._kept)]
+
+        def update_one(turn):
+            number = parts[turn]
+            rows = number * self._size + tf.range(self._size, dtype=parts.dtype)
+            part.assign(tf.gather(variable, rows))
+            for state, kept in pairs:
+                state.assign(tf.gather(kept, number))
+            if decay:
+                rate = tf.cast(learning_rate, part.dtype)
+                part.assign_sub(rate * decay * part)
+            optimizer._backend_update_step(
+                [tf.gather(gradients, number)], [self._part], learning_rate
+            )
+            optimizer.iterations.assign_add(1)
+            variable.scatter_update(tf.IndexedSlices(part, rows))
+            for state, kept in pairs:
+                new = tf.expand_dims(state, 0)
+                kept.scatter_update(tf.IndexedSlices(new, number[None]))
+            return (turn + 1,)
+
+        tf.while_loop(
+            lambda turn: turn < tf.size(parts),
+            update_one,
+            (0,),
+            parallel_iterations=1,
+        )
+
+
+def _repeated(state: keras.Variable, shape: Any, dtype: str) -> tf.Tensor:
+    """An initializer: the same state for each part."""
+    return tf.broadcast_to(tf.cast(state.value, dtype), shape)
+
+
+class _TasksApart(ExactSparseMixin):
+    """Gives each part of a variable an optimizer of its own.
+
+    With `lazy` word vectors a step updates thousands of parts, too many for
+    turns. There it updates all rows and puts back those that the step does not
+    concern. This takes as long as the dense update; the step count for a bias
+    correction is that of all rows.
+
+    Attributes:
+        make_alone: makes an optimizer of the adapted class with these options.
+    """
+
+    make_alone: Callable[[], keras.optimizers.Optimizer]
+    _parts: Mapping[int, _OptimizersOfParts] = MappingProxyType({})
+
+    def build(self, var_list: list[keras.Variable]) -> None:
+        """Makes the slots, and those of the parts."""
+        super().build(var_list)
+        self._parts = {
+            index: _OptimizersOfParts(
+                self, variable, option.parts, self.make_alone
+            )
+            for index, (variable, option) in enumerate(
+                zip(var_list, self.options)
+            )
+            if _is_divided(option)
+        }
+
+    def needs_slots(self, option: VariableOptions) -> bool:
+        """See `ExactSparseMixin.needs_slots`."""
+        return super().needs_slots(option) and not _is_divided(option)
 
     def add_variable_from_reference(self, reference_variable, *args, **kwargs):
         """Makes a slot and remembers which variable it belongs to."""
@@ -28,15 +160,37 @@ class _RowsPutBack(ExactSparseMixin):
     def _apply_weight_decay(self, variables: list) -> None:
         """Disables Keras's hook, which would also decay other tasks' rows."""
 
+    def _decay_of(self, variable: tf.Variable) -> float:
+        """The factor of the decoupled weight decay of a variable."""
+        has_decay = self.weight_decay and self._use_weight_decay(variable)
+        return self.weight_decay if has_decay else 0.0
+
     def update_dense(self, gradient, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_dense`; also decays what it updates."""
-        if self.weight_decay and self._use_weight_decay(variable):
+        decay = self._decay_of(variable)
+        if index in self._parts:
+            own = self._parts[index]
+            numbers = tf.range(own.parts)
+            own.update(gradient, variable, learning_rate, numbers, decay)
+            return
+        if decay:
             rate = tf.cast(learning_rate, variable.dtype)
-            variable.assign_sub(rate * self.weight_decay * variable)
+            variable.assign_sub(rate * decay * variable)
         super().update_dense(gradient, variable, learning_rate, index)
 
     def update_rows(self, slices, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_rows`."""
+        rows, indices = tf.shape(variable)[:1], slices.indices[:, None]
+        gradient = tf.scatter_nd(
+            indices, slices.values, tf.cast(tf.shape(variable), indices.dtype)
+        )
+        if index in self._parts:
+            own = self._parts[index]
+            size = variable.shape[0] // own.parts
+            numbers, _ = tf.unique(slices.indices // size)
+            decay = self._decay_of(variable)
+            own.update(gradient, variable, learning_rate, numbers, decay)
+            return
         reference = self._trainable_variables[index]
         moved = [
             slot
@@ -44,10 +198,6 @@ class _RowsPutBack(ExactSparseMixin):
             if owner == id(reference) and slot.shape == reference.shape
         ]
         previous = [tf.identity(v) for v in (variable, *moved)]
-        rows, indices = tf.shape(variable)[:1], slices.indices[:, None]
-        gradient = tf.scatter_nd(
-            indices, slices.values, tf.cast(tf.shape(variable), indices.dtype)
-        )
         self.update_dense(gradient, variable, learning_rate, index)
         ones = tf.ones_like(slices.indices, tf.int32)
         is_used = tf.scatter_nd(indices, ones, tf.cast(rows, indices.dtype)) > 0
@@ -58,14 +208,22 @@ class _RowsPutBack(ExactSparseMixin):
             )
 
 
-def of_class(
-    cls: type[keras.optimizers.Optimizer],
-) -> type[keras.optimizers.Optimizer]:
-    """Adds `ExactSparseMixin` to an optimizer class that lacks it.
+def _is_divided(option: VariableOptions) -> bool:
+    return option.parts > 0 and not option.lazy and not option.novograd
+
+
+def adapted(
+    cls: type[keras.optimizers.Optimizer], **options: Any
+) -> keras.optimizers.Optimizer:
+    """Makes an optimizer; one without `ExactSparseMixin` keeps tasks apart.
 
     Args:
         cls: a class of Keras or of the user.
+        **options: the constructor's arguments.
     """
     if issubclass(cls, ExactSparseMixin):
-        return cls
-    return type(cls.__name__, (_RowsPutBack, cls), {})
+        return cls(**options)
+    optimizer = type(cls.__name__, (_TasksApart, cls), {})(**options)
+    alone = type(cls.__name__, (cls, _Direct), {})
+    optimizer.make_alone = functools.partial(alone, **options)
+    return optimizer

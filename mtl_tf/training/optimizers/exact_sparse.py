@@ -39,12 +39,15 @@ class VariableOptions:
             updates only the parts that the gradient names, as if each were a
             variable. 0 updates the whole variable at every step.
         novograd: whether `NovoGrad` updates it, in place of the optimizer.
+        lazy: whether the parts are vectors of words, of which a step may update
+            thousands.
     """
 
     l2: float = 0.0
     rate_factor: float = 1.0
     parts: int = 0
     novograd: bool = False
+    lazy: bool = False
 
 
 class ExactSparseMixin:
@@ -89,11 +92,19 @@ class ExactSparseMixin:
             for n, option in enumerate(self.options)
             if option.novograd
         }
-        self._without_slots = frozenset(id(variables[n]) for n in replaced)
+        self._without_slots = frozenset(
+            id(variable)
+            for variable, option in zip(variables, self.options)
+            if not self.needs_slots(option)
+        )
         self.build(list(variables))
         self._novograd = {n: NovoGrad(self, k) for n, k in replaced.items()}
         self.clip_norm = clip_norm
         self.compiled = compiled
+
+    def needs_slots(self, option: VariableOptions) -> bool:
+        """Whether the optimizer itself updates a variable with this option."""
+        return not option.novograd
 
     def options_of(self, index: int) -> VariableOptions:
         """The options of a variable."""

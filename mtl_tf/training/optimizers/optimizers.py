@@ -10,7 +10,7 @@ from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.training.optimizers.adam import Adam, AdamW
-from mtl_tf.training.optimizers.any_optimizer import of_class
+from mtl_tf.training.optimizers.any_optimizer import adapted
 from mtl_tf.training.optimizers.exact_sparse import ExactSparseMixin, moved
 
 
@@ -185,9 +185,8 @@ def _own_optimizer(
     reserved = ("learning_rate", "name", *_OF_ALL)
     known = own_functions.keywords(cls, reserved)
     own_functions.check_options(f"optimizer {place}", options, known)
-    make = of_class(cls)
     try:
-        return make(learning_rate=learning_rate, **options)
+        return adapted(cls, learning_rate=learning_rate, **options)
     except (TypeError, ValueError) as error:
         raise ConfigError(
             f"the optimizer {place} cannot be made: "

@@ -71,10 +71,11 @@ def stage_optimizer(
             marks_of(variable).is_wide and config["wide_name"] == _NOVOGRAD
         )
         parts = owned.get(id(variable), 0)
-        if is_word and config["lazy"] and not novograd:
+        lazy = is_word and config["lazy"] and not novograd
+        if lazy:
             parts = variable.shape[0]  # Each vector is updated alone.
         return VariableOptions(
-            training["l2"] if has_l2 else 0.0, factor, parts, novograd
+            training["l2"] if has_l2 else 0.0, factor, parts, novograd, lazy
         )
 
     optimizer.configure(

@@ -122,3 +122,12 @@ def test_no_run_and_one_without_evaluations(tmp_path):
     path = make_run(tmp_path / "run")
     (tmp_path / "run" / "metrics.jsonl").unlink()
     assert histories.read(path) == []
+
+
+def test_a_damaged_line_names_the_file(tmp_path):
+    path = make_run(tmp_path / "run")
+    damaged = entry(20, ("books", "films"))
+    del damaged["train_loss"]
+    note(tmp_path / "run", entry(10, ("books", "films")), damaged)
+    with pytest.raises(RunError, match=r"metrics\.jsonl .*train_loss"):
+        histories.read(path)

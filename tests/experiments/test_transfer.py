@@ -318,6 +318,13 @@ def test_turns_go_on_with_what_an_older_version_derived(small_files, tmp_path):
     again = transfer.transfer(config, directory, targets=["plain"])
     assert again == results
     assert {path: read(path) for path in begun} == begun
+    path = os.path.join(directory, "sources", "plain", "results.json")
+    damaged = read(path)
+    del damaged["run"]
+    with open(path, "w") as file:
+        json.dump(damaged, file)
+    with pytest.raises(RunError, match="plain/results.json is damaged: run"):
+        transfer.transfer(config, directory, targets=["plain"])
 
 
 def test_n_grams_have_one_size_whatever_the_labels_of_a_turn(small_files):

@@ -65,7 +65,7 @@ def compare(
     }
 
 
-def test_error(
+def standard_error(
     path: str, split: str = "test", draws: int = 2000, metric: str = ""
 ) -> float:
     """The standard error of a system's mean, from the choice of examples.

@@ -242,7 +242,7 @@ def _comparisons(
     """Compares rows with the row above them, by name, where possible.
 
     Returns:
-        By the name of each finished row, `test_error` of its mean and, where
+        By the name of each finished row, `standard_error` of its mean and, where
         there is a row above, its title `above` and what `compare` found.
     """
     compared: dict[str, dict[str, Any]] = {}
@@ -257,8 +257,8 @@ def _comparisons(
             continue
         split = files.read_json(finished[0]).get("split", "test")
         try:
-            spread = compare.test_error(folder, split, _DRAWS, metric)
-            compared[row.name] = {"test_error": spread}
+            spread = compare.standard_error(folder, split, _DRAWS, metric)
+            compared[row.name] = {"standard_error": spread}
             if above is not None:
                 found = compare.compare(
                     above[1], folder, split, draws=_DRAWS, metric=metric

@@ -155,15 +155,15 @@ def _compared(report: dict[str, Any]) -> Iterator[str]:
         return
     yield "## Each row beside the one above it"
     yield (
-        "The mean over tasks: the standard error that the choice of the test "
-        "examples gives it, and a paired bootstrap over examples and seeds "
+        "The mean over tasks: its standard error by the choice of the test "
+        "examples, and a paired bootstrap over examples and seeds "
         "(`python -m launch.compare`)."
     )
     yield grid(
         [
             "model",
             "row above",
-            "test error",
+            "standard error",
             "gain",
             "95 % interval",
             "p",
@@ -176,9 +176,9 @@ def _compared(report: dict[str, Any]) -> Iterator[str]:
 def _comparison(found: dict[str, Any], show: "_Numbers") -> list[str]:
     """A row's cells; older tables have the error in the comparison alone."""
     if "mean" not in found:
-        return ["-", show.number(found["test_error"]), *["-"] * 4]
+        return ["-", show.number(found["standard_error"]), *["-"] * 4]
     mean = found["mean"]
-    error = found.get("test_error", mean["standard_errors"][1])
+    error = found.get("standard_error", mean["standard_errors"][1])
     low, high = mean["interval"]
     return [
         found["above"],

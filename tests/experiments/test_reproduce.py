@@ -105,7 +105,7 @@ def test_rows_are_compared_by_the_split_and_metric_of_the_table(tmp_path):
     for metric, gain in (("bleu", 100.0), ("bleu_lc", 0.0)):
         table = dataclasses.replace(TABLE, rows=tuple(rows), metrics=(metric,))
         found = reproduce._comparisons(table, str(tmp_path))
-        assert found["single"].keys() == {"test_error"}
+        assert found["single"].keys() == {"standard_error"}
         found = found["multi"]
         assert found["split"] == "flickr"
         assert found["tasks"]["en-de"]["metric"] == metric

@@ -129,7 +129,7 @@ def test_rows_are_compared_with_those_above_them(report):
         }
     mean = {"gain": 2.04, "interval": [0.5, 3.5], "p_value": 0.012}
     mean["standard_errors"] = [0.3, 0.4]
-    report["rows"][0]["compared"] = {"test_error": 0.32}
+    report["rows"][0]["compared"] = {"standard_error": 0.32}
     report["rows"][1]["compared"] = {"above": "LSTM", "mean": mean}
     text = " ".join(markdown(report).split())
     assert "| LSTM | - | 0.3 | - | - | - | - |" in text

@@ -151,6 +151,21 @@ def two_replicas():
 
 
 @pytest.fixture
+def vocabularies(monkeypatch):
+    """Grows by the names of the tasks of each vocabulary that is built."""
+    from mtl_tf.runs.systems.sharing import Sharing
+
+    build, groups = Sharing.build_text, []
+
+    def note(self, tasks, *rest):
+        groups.append([task.name for task in tasks])
+        return build(self, tasks, *rest)
+
+    monkeypatch.setattr(Sharing, "build_text", note)
+    return groups
+
+
+@pytest.fixture
 def points(monkeypatch):
     """Grows where a program may start anew (`mtl_tf.core.renewal`)."""
     from mtl_tf.core import renewal

@@ -35,6 +35,7 @@ from mtl_tf.experiments.planned_runs import (
 )
 from mtl_tf.experiments.published import PublishedTable
 from mtl_tf.runs import training_run
+from mtl_tf.runs.data import kept_vocabularies
 from mtl_tf.runs.directory import kinds, own_files
 from mtl_tf.runs.directory.run_directory import RunDirectory
 
@@ -91,6 +92,7 @@ def find_table(name: str) -> PublishedTable:
     return published.TABLES[name]
 
 
+@kept_vocabularies.keeping()
 def reproduce(
     table: PublishedTable,
     planned: Sequence[PlannedRun],
@@ -242,8 +244,8 @@ def _comparisons(
     """Compares rows with the row above them, by name, where possible.
 
     Returns:
-        By the name of each finished row, `standard_error` of its mean and, where
-        there is a row above, its title `above` and what `compare` found.
+        By the name of each finished row, `standard_error` of its mean and,
+        where there is a row above, its title `above` and what `compare` found.
     """
     compared: dict[str, dict[str, Any]] = {}
     metric = table_report.headline(table)

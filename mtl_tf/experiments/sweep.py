@@ -27,6 +27,7 @@ from mtl_tf.experiments import sweep_report
 from mtl_tf.experiments.grids import Cell, cells, parse
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import training_run
+from mtl_tf.runs.data import kept_vocabularies
 from mtl_tf.runs.directory import kinds
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.tasks import registry
@@ -38,6 +39,7 @@ _FAILED = "failed.json"
 _OF_CLEAN_PARTS = ("tasks", "evaluation.group")
 
 
+@kept_vocabularies.keeping()
 def sweep(
     config: Mapping[str, Any],
     model_dir: str,

@@ -23,7 +23,7 @@ from mtl_tf.models.multi_task import build_model
 from mtl_tf.pipelines import mixing
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import systems, training_run
-from mtl_tf.runs.data import run_data
+from mtl_tf.runs.data import kept_vocabularies, run_data
 from mtl_tf.runs.directory import kinds, run_results
 from mtl_tf.runs.directory.run_directory import RunDirectory
 from mtl_tf.runs.loaded import fewer_tasks
@@ -34,6 +34,7 @@ from mtl_tf.training.distribution import strategies
 from mtl_tf.training.optimizers import freezing
 
 
+@kept_vocabularies.keeping()
 def transfer(
     config: Mapping[str, Any],
     model_dir: str,

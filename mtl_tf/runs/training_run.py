@@ -24,7 +24,7 @@ from mtl_tf.pipelines.served.served_batches import DataService
 from mtl_tf.prediction import task_types
 from mtl_tf.prediction.clean_parts import CleanParts
 from mtl_tf.runs import starting_choices, systems, teachers
-from mtl_tf.runs.data import run_data
+from mtl_tf.runs.data import kept_vocabularies, run_data
 from mtl_tf.runs.directory import own_files, run_results, run_weights, seals
 from mtl_tf.runs.directory.run_directory import LENGTHS, SERVED, RunDirectory
 from mtl_tf.runs.loaded import fewer_tasks
@@ -219,6 +219,7 @@ def _train(
     return run.read("results.json")
 
 
+@kept_vocabularies.keeping()
 def _train_separately(
     config: dict[str, Any],
     run: RunDirectory,

@@ -298,10 +298,13 @@ def test_the_log_names_the_tasks_of_the_first_model(
     assert "Training on mirror." in caplog.messages
 
 
-def test_turns_go_on_with_what_an_older_version_derived(small_files, tmp_path):
+def test_turns_go_on_with_what_an_older_version_derived(
+    small_files, tmp_path, vocabularies
+):
     config = quick(small_files, steps=3, evaluate_every=3)
     directory = str(tmp_path / "t")
     results = transfer.transfer(config, directory, targets=["plain"])
+    assert len(vocabularies) == 1  # of both models
     begun = {}
     for kind in ("sources", "targets"):
         path = os.path.join(directory, kind, "plain", "config.json")

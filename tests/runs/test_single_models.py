@@ -33,7 +33,7 @@ def test_parameters_of_several_models_are_summed():
 
 @pytest.mark.extended
 def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
-    tmp_path, toy_run, toy_files, monkeypatch, points
+    tmp_path, toy_run, toy_files, monkeypatch, points, vocabularies
 ):
     config = corpus.quick(toy_files, "lstm")
     config["train_separately"] = True
@@ -45,6 +45,7 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     )
     results = train(config, tmp_path / "a")
     assert len(points) == 2
+    assert vocabularies == [["plain", "mirror"]]
     # Two splits of each task of the group, read once for both runs.
     assert read.count(2) == 2
     with open(os.path.join(toy_run, "results.json")) as file:

@@ -22,7 +22,7 @@ from mtl_tf.pipelines.examples.encoded_split import (
 from mtl_tf.pipelines.schedule import buckets
 from mtl_tf.prediction import task_types
 from mtl_tf.runs import systems
-from mtl_tf.runs.data import encoded_cache, soft_targets
+from mtl_tf.runs.data import encoded_cache, kept_vocabularies, soft_targets
 from mtl_tf.runs.data.encoded_cache import EncodedCache
 from mtl_tf.runs.directory import seals
 from mtl_tf.runs.directory.run_directory import RunDirectory
@@ -253,12 +253,19 @@ def make_encoder(
                     f"{tasks[0].type} cannot read: leave it out"
                 )
         system.check_group(*([task.name for task in t] for t in (tasks, group)))
-        number = lines.count(len(group), "task")
-        logging.info("Building the vocabulary of %s.", number)
-        with files.new_directory(path) as directory:
-            system.build_text(
+
+        def build() -> Any:
+            number = lines.count(len(group), "task")
+            logging.info("Building the vocabulary of %s.", number)
+            return system.build_text(
                 group, config["text"], _pretrained(config), config["model"]
-            ).save(directory)
+            )
+
+        with files.new_directory(path) as directory:
+            parts = [entries, config["text"], config["model"], data_options]
+            # Without entries it is of this run's tasks, cut as it says.
+            text = kept_vocabularies.of(parts, build) if entries else build()
+            text.save(directory)
     return load_encoder(path, config, [task.to_json() for task in tasks])
 
 

@@ -30,6 +30,12 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
         ]
         self._places = {index: n for n, index in enumerate(counted)}
 
+    def slots_of(self, index: int) -> list[keras.Variable]:
+        """See `ExactSparseMixin.slots_of`; also the counts of its parts."""
+        place = self._places.get(index)
+        counts = [] if place is None else [self._counts[place]]
+        return [*super().slots_of(index), *counts]
+
     def update_dense(self, gradient, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_dense`."""
         if index not in self._places:

@@ -12,6 +12,7 @@ from mtl_tf.training.optimizers.exact_sparse import (
     ExactSparseMixin,
     VariableOptions,
 )
+from mtl_tf.training.optimizers.sparse_gradients import named_parts
 
 
 class _Direct(keras.optimizers.Optimizer):
@@ -69,6 +70,7 @@ class _OptimizersOfParts:
         learning_rate: tf.Tensor,
         parts: tf.Tensor,
         decay: float,
+        named: tf.Tensor,
     ) -> None:
         """Updates some parts.
 
@@ -78,6 +80,7 @@ class _OptimizersOfParts:
             learning_rate: a scalar.
             parts: the numbers of the parts `[n]`, each once.
             decay: factor of the decoupled weight decay.
+            named: bool `[parts]`: whether a part changes.
         """
         part, optimizer = self._part.value, self._optimizer
         gradients = tf.reshape(gradient, [self.parts, *self._part.shape])
@@ -86,9 +89,11 @@ class _OptimizersOfParts:
         def update_one(turn):
             number = parts[turn]
             rows = number * self._size + tf.range(self._size, dtype=parts.dtype)
-            part.assign(tf.gather(variable, rows))
-            for state, kept in pairs:
-                state.assign(tf.gather(kept, number))
+            old = tf.gather(variable, rows)
+            part.assign(old)
+            olds = [tf.gather(kept, number) for _, kept in pairs]
+            for (state, _), value in zip(pairs, olds):
+                state.assign(value)
             if decay:
                 rate = tf.cast(learning_rate, part.dtype)
                 part.assign_sub(rate * decay * part)
@@ -96,9 +101,11 @@ class _OptimizersOfParts:
                 [tf.gather(gradients, number)], [self._part], learning_rate
             )
             optimizer.iterations.assign_add(1)
-            variable.scatter_update(tf.IndexedSlices(part, rows))
-            for state, kept in pairs:
-                new = tf.expand_dims(state, 0)
+            changes = tf.gather(named, number)
+            new = tf.where(changes, part, old)
+            variable.scatter_update(tf.IndexedSlices(new, rows))
+            for (state, kept), value in zip(pairs, olds):
+                new = tf.where(changes, state, value)[None]
                 kept.scatter_update(tf.IndexedSlices(new, number[None]))
             return (turn + 1,)
 
@@ -147,16 +154,6 @@ class _TasksApart(ExactSparseMixin):
         """See `ExactSparseMixin.needs_slots`."""
         return super().needs_slots(option) and not _is_divided(option)
 
-    def add_variable_from_reference(self, reference_variable, *args, **kwargs):
-        """Makes a slot and remembers which variable it belongs to."""
-        slot = super().add_variable_from_reference(
-            reference_variable, *args, **kwargs
-        )
-        if not hasattr(self, "_slots_of"):
-            self._slots_of = []
-        self._slots_of.append((id(reference_variable), slot))
-        return slot
-
     def _apply_weight_decay(self, variables: list) -> None:
         """Disables Keras's hook, which would also decay other tasks' rows."""
 
@@ -171,7 +168,8 @@ class _TasksApart(ExactSparseMixin):
         if index in self._parts:
             own = self._parts[index]
             numbers = tf.range(own.parts)
-            own.update(gradient, variable, learning_rate, numbers, decay)
+            named = tf.fill([own.parts], True)
+            own.update(gradient, variable, learning_rate, numbers, decay, named)
             return
         if decay:
             rate = tf.cast(learning_rate, variable.dtype)
@@ -180,32 +178,20 @@ class _TasksApart(ExactSparseMixin):
 
     def update_rows(self, slices, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_rows`."""
-        rows, indices = tf.shape(variable)[:1], slices.indices[:, None]
-        gradient = tf.scatter_nd(
-            indices, slices.values, tf.cast(tf.shape(variable), indices.dtype)
-        )
-        if index in self._parts:
-            own = self._parts[index]
-            size = variable.shape[0] // own.parts
-            numbers, _ = tf.unique(slices.indices // size)
-            decay = self._decay_of(variable)
-            own.update(gradient, variable, learning_rate, numbers, decay)
+        self.update_named_parts(slices, variable, learning_rate, index)
+
+    def update_named_parts(self, slices, variable, learning_rate, index):
+        """See `ExactSparseMixin.update_named_parts`."""
+        if index not in self._parts:
+            super().update_named_parts(slices, variable, learning_rate, index)
             return
-        reference = self._trainable_variables[index]
-        moved = [
-            slot
-            for owner, slot in getattr(self, "_slots_of", ())
-            if owner == id(reference) and slot.shape == reference.shape
-        ]
-        previous = [tf.identity(v) for v in (variable, *moved)]
-        self.update_dense(gradient, variable, learning_rate, index)
-        ones = tf.ones_like(slices.indices, tf.int32)
-        is_used = tf.scatter_nd(indices, ones, tf.cast(rows, indices.dtype)) > 0
-        is_used = tf.reshape(is_used, [-1] + [1] * (variable.shape.rank - 1))
-        for changed, old in zip((variable, *moved), previous):
-            changed.assign(
-                tf.where(is_used, tf.convert_to_tensor(changed), old)
-            )
+        own = self._parts[index]
+        gradient, named = named_parts(slices, variable.shape, own.parts)
+        numbers = tf.range(own.parts)
+        if not self.compiled:  # XLA lacks loops over a list of unknown length.
+            numbers = tf.reshape(tf.where(named), [-1])
+        decay = self._decay_of(variable)
+        own.update(gradient, variable, learning_rate, numbers, decay, named)
 
 
 def _is_divided(option: VariableOptions) -> bool:

@@ -22,6 +22,7 @@ from mtl_tf.training.optimizers.averaging import move_averages
 from mtl_tf.training.optimizers.novograd import NovoGrad
 from mtl_tf.training.optimizers.sparse_gradients import (
     clip_by_global_norm,
+    named_parts,
     sum_repeats,
     whole_slices,
 )
@@ -50,6 +51,24 @@ class VariableOptions:
     lazy: bool = False
 
 
+class _Slots:
+    """The slots of each variable.
+
+    It is no dictionary, as checkpoints would look for variables in one.
+    """
+
+    def __init__(self):
+        self._of: dict[int, list[keras.Variable]] = {}
+
+    def add(self, variable: keras.Variable, slot: keras.Variable) -> None:
+        """Notes a slot of a variable."""
+        self._of.setdefault(id(variable), []).append(slot)
+
+    def of(self, variable: keras.Variable) -> list[keras.Variable]:
+        """The slots of a variable, in the order of their making."""
+        return self._of.get(id(variable), [])
+
+
 class ExactSparseMixin:
     """Sums repeated rows, then updates whole variables, slices or rows.
 
@@ -67,6 +86,7 @@ class ExactSparseMixin:
     clip_norm = 0.0
     _novograd: Mapping[int, NovoGrad] = MappingProxyType({})
     _without_slots: frozenset[int] = frozenset()
+    _slots: "_Slots | None" = None
 
     def configure(
         self,
@@ -114,13 +134,23 @@ class ExactSparseMixin:
         self, reference_variable, name=None, initializer="zeros"
     ):
         """Makes a slot; a small one for a variable that never uses it."""
-        if name == "average" or id(reference_variable) not in (
+        if name != "average" and id(reference_variable) in (
             self._without_slots
         ):
-            return super().add_variable_from_reference(
-                reference_variable, name=name, initializer=initializer
-            )
-        return self.add_variable([1], initializer=initializer, name=name)
+            return self.add_variable([1], initializer=initializer, name=name)
+        slot = super().add_variable_from_reference(
+            reference_variable, name=name, initializer=initializer
+        )
+        if name != "average":
+            self._slots = self._slots or _Slots()
+            self._slots.add(reference_variable, slot)
+        return slot
+
+    def slots_of(self, index: int) -> list[keras.Variable]:
+        """The slots of a variable whose rows are those of its parts."""
+        reference = self._trainable_variables[index]
+        slots = self._slots.of(reference) if self._slots else []
+        return [slot for slot in slots if slot.shape == reference.shape]
 
     def averages(self) -> list[tuple[keras.Variable, keras.Variable]]:
         """Each variable and its average over the steps; [] without averages."""
@@ -176,6 +206,9 @@ class ExactSparseMixin:
             self._novograd[index].update(slices, variable, learning_rate)
             return
         parts = options.parts
+        if parts > 1 and self.compiled and not self.rows_suffice():
+            self.update_named_parts(slices, variable, learning_rate, index)
+            return
         if parts > 1 and not self.rows_suffice():
             slices = whole_slices(slices, variable.shape[0] // parts)
         if parts > 1 or self.rows_suffice():
@@ -211,6 +244,28 @@ class ExactSparseMixin:
     ) -> None:
         """Updates the rows that `slices` names, each once."""
         raise NotImplementedError
+
+    def update_named_parts(
+        self,
+        slices: tf.IndexedSlices,
+        variable: tf.Variable,
+        learning_rate: tf.Tensor,
+        index: int,
+    ) -> None:
+        """Updates the parts of which `slices` names rows.
+
+        It updates all parts and puts back the others. This takes as long as the
+        dense update, but needs no tensors of unknown size, which XLA lacks.
+        """
+        parts = self.options_of(index).parts
+        gradient, named = named_parts(slices, variable.shape, parts)
+        changed = [variable, *(slot.value for slot in self.slots_of(index))]
+        previous = [tf.identity(value) for value in changed]
+        self.update_dense(gradient, variable, learning_rate, index)
+        for value, old in zip(changed, previous):
+            of_rows = tf.repeat(named, value.shape[0] // named.shape[0])
+            shape = [-1] + [1] * (value.shape.rank - 1)
+            value.assign(tf.where(tf.reshape(of_rows, shape), value, old))
 
 
 def moved(slot, rows, decay, towards):

@@ -1,5 +1,7 @@
 """Sparse gradients of tables, in which rows may be repeated."""
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 
 
@@ -39,6 +41,28 @@ def whole_slices(slices: tf.IndexedSlices, size: int) -> tf.IndexedSlices:
     places = tf.cast(places, owners.dtype) * size + slices.indices % size
     values = tf.math.unsorted_segment_sum(slices.values, places, count * size)
     return tf.IndexedSlices(values, tf.reshape(rows, [-1]), slices.dense_shape)
+
+
+def named_parts(
+    slices: tf.IndexedSlices, shape: Sequence[int], parts: int
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """The dense gradient, and which parts it is of.
+
+    Args:
+        slices: values [k, ...] for k different rows.
+        shape: of all rows.
+        parts: the number of equal parts that the rows are divided into.
+
+    Returns:
+        The gradient of all rows, and bool [parts]: whether rows of the part
+        are named.
+    """
+    gradient = tf.scatter_nd(slices.indices[:, None], slices.values, shape)
+    owners = slices.indices // (shape[0] // parts)
+    counts = tf.math.unsorted_segment_sum(
+        tf.ones_like(owners, tf.int32), owners, parts
+    )
+    return gradient, counts > 0
 
 
 def clip_by_global_norm(gradients: list, norm: float) -> list:

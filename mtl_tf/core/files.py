@@ -28,7 +28,7 @@ def make_directory(path: str) -> str:
         RunError: it cannot be created or is not writable, or its name is not
             UTF-8, which TensorFlow's files need.
     """
-    if surrogates.first_half(path):
+    if surrogates.first_half(os.fspath(path)):
         raise RunError(
             f"cannot write into the directory {ascii(path)}: its name is not "
             "valid UTF-8, choose another"

@@ -69,6 +69,28 @@ def test_an_optimizer_of_keras_moves_the_rows_of_a_steps_task_alone():
         assert not np.array_equal(moment[1], old[1])
 
 
+def test_it_moves_the_word_vectors_of_a_step_alone_if_lazy():
+    name = "keras.optimizers:Lion"
+    optimizer = make_optimizer({"name": name, "options": {}}, 0.1)
+    words = keras.Variable(np.ones([4, 2], "float32"))
+    optimizer.configure([words], [VariableOptions(parts=4, lazy=True)])
+    [moments] = [v for v in optimizer.variables if v.shape == words.shape]
+
+    def step(rows):
+        values = tf.ones([len(rows), 2])
+        slices = tf.IndexedSlices(values, tf.constant(rows), [4, 2])
+        optimizer.apply([slices], [words])
+
+    step([0, 2])
+    before = np.array(words), np.array(moments)
+    assert before[0][[0, 2]].max() < 1 and before[1][[0, 2]].min() > 0
+    step([1])
+    for value, old in zip((words, moments), before):
+        np.testing.assert_array_equal(value[0], old[0])
+        np.testing.assert_array_equal(value[2:], old[2:])
+        assert not np.array_equal(value[1], old[1])
+
+
 def test_its_weight_decay_leaves_the_rows_of_other_tasks():
     config = {"name": "keras.optimizers:AdamW", "options": {"weight_decay": 1}}
     optimizer = make_optimizer(config, 0.1)

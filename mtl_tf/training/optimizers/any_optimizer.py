@@ -68,9 +68,9 @@ class _OptimizersOfParts:
         gradient: tf.Tensor,
         variable: tf.Variable,
         learning_rate: tf.Tensor,
-        parts: tf.Tensor,
         decay: float,
         named: tf.Tensor,
+        compiled: bool,
     ) -> None:
         """Updates some parts.
 
@@ -78,17 +78,21 @@ class _OptimizersOfParts:
             gradient: of the whole variable.
             variable: the variable, or its copy on one replica.
             learning_rate: a scalar.
-            parts: the numbers of the parts `[n]`, each once.
             decay: factor of the decoupled weight decay.
             named: bool `[parts]`: whether a part changes.
+            compiled: whether XLA compiles this. It lacks loops of unknown
+                length, so the other parts take their turns, too.
         """
+        numbers = tf.range(self.parts)
+        if not compiled:
+            numbers = tf.boolean_mask(numbers, named)
         part, optimizer = self._part.value, self._optimizer
         gradients = tf.reshape(gradient, [self.parts, *self._part.shape])
         pairs = [(s.value, k.value) for s, k in zip(self._state, self._kept)]
 
         def update_one(turn):
-            number = parts[turn]
-            rows = number * self._size + tf.range(self._size, dtype=parts.dtype)
+            number = numbers[turn]
+            rows = number * self._size + tf.range(self._size)
             old = tf.gather(variable, rows)
             part.assign(old)
             olds = [tf.gather(kept, number) for _, kept in pairs]
@@ -110,7 +114,7 @@ class _OptimizersOfParts:
             return (turn + 1,)
 
         tf.while_loop(
-            lambda turn: turn < tf.size(parts),
+            lambda turn: turn < tf.size(numbers),
             update_one,
             (0,),
             parallel_iterations=1,
@@ -167,9 +171,10 @@ class _TasksApart(ExactSparseMixin):
         decay = self._decay_of(variable)
         if index in self._parts:
             own = self._parts[index]
-            numbers = tf.range(own.parts)
             named = tf.fill([own.parts], True)
-            own.update(gradient, variable, learning_rate, numbers, decay, named)
+            own.update(
+                gradient, variable, learning_rate, decay, named, self.compiled
+            )
             return
         if decay:
             rate = tf.cast(learning_rate, variable.dtype)
@@ -187,11 +192,10 @@ class _TasksApart(ExactSparseMixin):
             return
         own = self._parts[index]
         gradient, named = named_parts(slices, variable.shape, own.parts)
-        numbers = tf.range(own.parts)
-        if not self.compiled:  # XLA lacks loops over a list of unknown length.
-            numbers = tf.reshape(tf.where(named), [-1])
         decay = self._decay_of(variable)
-        own.update(gradient, variable, learning_rate, numbers, decay, named)
+        own.update(
+            gradient, variable, learning_rate, decay, named, self.compiled
+        )
 
 
 def _is_divided(option: VariableOptions) -> bool:

@@ -70,6 +70,24 @@ def test_two_runs(tmp_path, capsys):
     assert list(found["tasks"]) == ["b"] and found["mean"]["gain"] < -20
 
 
+def test_whole_numbers_below_zero_are_no_classes(tmp_path, capsys):
+    for name, said in {"one": [3, -1, 0], "two": [1, -2, 0]}.items():
+        numbers = TaskPredictions(
+            name="a",
+            type="regression",
+            labels=[1, -2, 0],
+            predictions=said,
+            class_names=(),
+            metrics=("mae",),
+        )
+        scored_examples.write(str(tmp_path / name), "test", [numbers])
+        (tmp_path / name / "results.json").write_text("{}")
+    one, two = tmp_path / "one", tmp_path / "two"
+    run([one, two, "--output=-", "--draws=50"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["tasks"]["a"]["scores"] == [1.0, 0.0]
+
+
 def test_a_run_beside_itself_is_told(tmp_path, capsys, caplog):
     one = make_run(tmp_path / "one", 0.6)
     run([one, f"{one}/", "--output=-", "--draws=5"])
